@@ -1,0 +1,50 @@
+# Everything a fresh machine with python3 and make needs: each target sets itself up.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: demo test test-slow bench clean lint format
+
+$(VENV)/.made:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	touch $@
+
+$(VENV)/.package: $(VENV)/.made pyproject.toml
+	$(PIP) install -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.package
+	$(PIP) install -e ".[test]"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.package
+	$(PIP) install -e ".[bench]"
+	touch $@
+
+demo: $(VENV)/.package
+	$(BIN)/python examples/demo.py
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.quick
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

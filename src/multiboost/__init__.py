@@ -1,0 +1,33 @@
+"""MultiBoost: boosting in the AdaBoost.MH family, many classes and labels at once."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+# Nothing is imported until it is asked for: `import multiboost` costs nothing.
+_HOMES = {
+    "AdaBoostMHClassifier": ".estimators.adaboost_mh",
+    "Stump": ".base",
+    "Tree": ".base",
+    "Product": ".base",
+    "load_model": ".estimators.persistence",
+    "ModelFileError": ".ensemble.modelfile",
+}
+__all__ = ["AdaBoostMHClassifier", "ModelFileError", "Product", "Stump", "Tree", "load_model"]
+
+if TYPE_CHECKING:
+    from .base import Product, Stump, Tree
+    from .ensemble.modelfile import ModelFileError
+    from .estimators.adaboost_mh import AdaBoostMHClassifier
+    from .estimators.persistence import load_model
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'multiboost' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,95 @@
+"""A base classifier: a product of decision DAGs with a vote vector in every leaf.
+
+A tree is one DAG.  A product of stumps is one DAG per stump.  A product as the cut of a
+tree's node is a short chain of tests inside the tree's DAG, whose two exits are the
+node's children: sharing them is what makes it a DAG and not a tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels.dtypes import NODE
+
+
+@dataclass
+class Dag:
+    """Tests and leaves.
+
+    Attributes
+    ----------
+    feature : ndarray (m,) NODE
+    threshold : ndarray (m,) float64
+        x > threshold goes right.
+    missing_right : ndarray (m,) bool
+    child : ndarray (m, 2) NODE
+        Left and right; a number below 0 is leaf ``~child``.  The root is test 0, or
+        leaf 0 where there is no test.
+    gain : ndarray (m,) float64
+        What the cut brought, for importances.
+    values : ndarray (leaves, K) float64
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_right: np.ndarray
+    child: np.ndarray
+    gain: np.ndarray
+    values: np.ndarray
+
+    def with_values(self, values: np.ndarray) -> Dag:
+        return Dag(self.feature, self.threshold, self.missing_right, self.child, self.gain, values)
+
+
+@dataclass
+class BaseClassifier:
+    """What a base learner returns.
+
+    Attributes
+    ----------
+    terms : list of Dag
+    leaf : ndarray (terms, n) NODE
+        The leaf of each training sample in each term.
+    active : int
+        The term whose votes are still free to be scaled; the others are +1 and -1.
+    sum_g, sum_h : ndarray (leaves of the active term, K)
+        Sums of G and H, under the virtual labels of the active term.
+    score : float
+        Of the criterion.
+    """
+
+    terms: list[Dag]
+    leaf: np.ndarray
+    active: int
+    sum_g: np.ndarray
+    sum_h: np.ndarray
+    score: float
+
+    @property
+    def votes(self) -> np.ndarray:
+        """Votes of the active term's leaves."""
+        return self.terms[self.active].values
+
+    @property
+    def edge(self) -> float:
+        """sum over samples and labels of G sign(h): the edge of the votes' signs (3.33)."""
+        return float((np.where(self.votes > 0, 1.0, -1.0) * self.sum_g).sum())
+
+    def energy(self, scale: float) -> float:
+        """Z of ``scale`` times this classifier under exponential loss (3.15)."""
+        h = scale * self.votes
+        positive = 0.5 * (self.sum_h + self.sum_g)
+        negative = 0.5 * (self.sum_h - self.sum_g)
+        return float((positive * np.exp(-h) + negative * np.exp(h)).sum())
+
+    def scaled(self, scale: float) -> BaseClassifier:
+        """The same classifier with its votes times ``scale``."""
+        terms = list(self.terms)
+        terms[self.active] = terms[self.active].with_values(scale * self.votes)
+        return BaseClassifier(terms, self.leaf, self.active, self.sum_g, self.sum_h, self.score)
+
+
+def empty_leaf(n_terms: int, n_rows: int) -> np.ndarray:
+    return np.zeros((n_terms, n_rows), NODE)

@@ -1,0 +1,71 @@
+"""One name for a base learner in Python, in files and on the command line.
+
+``"tree"``, ``"tree:50"``, ``"product:3"``, ``"stump"`` and the objects are one thing;
+``"tree:8/product:2"`` is a tree of 8 leaves whose nodes are cut by products of two
+stumps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .product import Product
+from .stump import Stump
+from .tree import Tree
+
+LEARNERS: dict[str, tuple[type, str | None]] = {
+    "stump": (Stump, None),
+    "tree": (Tree, "n_leaves"),
+    "product": (Product, "n_terms"),
+}
+_LEAST = {"n_leaves": 2, "n_terms": 1}
+
+
+def base_learner_from(spec: Any):
+    """A base learner from an object or a specification; checks its parameters.
+
+    Parameters
+    ----------
+    spec : Stump, Tree, Product or str
+    """
+    if isinstance(spec, str):
+        return _parse(spec)
+    if not isinstance(spec, tuple(kind for kind, _ in LEARNERS.values())):
+        raise ValueError(
+            f"base_learner must be one of {', '.join(map(repr, LEARNERS))}, or a Stump, Tree or Product; got {spec!r}"
+        )
+    for size in _LEAST:
+        value = getattr(spec, size, None)
+        if value is not None and (isinstance(value, bool) or int(value) != value or value < _LEAST[size]):
+            raise ValueError(f"{size} must be a whole number of at least {_LEAST[size]}; got {value!r}")
+    if getattr(spec, "base", None) is not None:
+        base_learner_from(spec.base)
+    return spec
+
+
+def _parse(text: str):
+    head, _, rest = text.partition("/")
+    name, _, size = head.partition(":")
+    if name not in LEARNERS:
+        raise ValueError(f"base_learner={text!r}: {name!r} is not one of {', '.join(map(repr, LEARNERS))}")
+    kind, parameter = LEARNERS[name]
+    values: dict = {}
+    if size:
+        if parameter is None or not size.isdigit():
+            raise ValueError(f"base_learner={text!r}: {size!r} is not a size; write for example 'tree:50'")
+        values[parameter] = int(size)
+    if rest:
+        if parameter is None:
+            raise ValueError(f"base_learner={text!r}: a stump has no base learner of its own")
+        values["base"] = _parse(rest)
+    return base_learner_from(kind(**values))
+
+
+def spec_of(learner) -> str:
+    """The specification of a base learner, for files and titles."""
+    for name, (kind, size) in LEARNERS.items():
+        if type(learner) is kind:
+            text = name if size is None else f"{name}:{getattr(learner, size)}"
+            base = getattr(learner, "base", None)
+            return text if base is None or isinstance(base, Stump) else f"{text}/{spec_of(base)}"
+    raise TypeError(f"not a base learner: {learner!r}")

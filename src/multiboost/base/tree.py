@@ -1,0 +1,226 @@
+"""TREEBASE: Hamming trees, grown best leaf first (Kegl 2011, 3.4.4)."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ..kernels.dtypes import EDGE, NODE, ROW
+from ..kernels.grow import grow
+from ..kernels.update import leaf_sums
+from .classifier import BaseClassifier, Dag, empty_leaf
+from .problem import Problem
+from .product import Product
+from .stump import Stump
+
+
+class Tree(BaseEstimator):
+    """Hamming tree: cuts of a base learner, a vote vector in every leaf.
+
+    Parameters
+    ----------
+    n_leaves : int, default=20
+        Leaves of the tree; N leaves take N - 1 cuts.
+    base : Stump or Product of stumps, default=None
+        What cuts a node; None means ``Stump()``.
+    """
+
+    def __init__(self, n_leaves=20, base=None):
+        self.n_leaves = n_leaves
+        self.base = base
+
+    def fit(self, problem: Problem) -> BaseClassifier | None:
+        """The tree; a constant where no cut of the root gains anything."""
+        base = self.base or Stump()
+        if isinstance(base, Stump):
+            return grow_tree(problem, self.n_leaves)
+        if isinstance(base, Product) and isinstance(base.base or Stump(), Stump):
+            return _grow_with(base, problem, self.n_leaves)
+        raise ValueError(
+            f"Tree(base={base!r}): a tree is cut by base classifiers of the form v phi(x), "
+            "Stump() or Product(base=Stump())"
+        )
+
+
+def grow_tree(problem: Problem, n_leaves: int) -> BaseClassifier | None:
+    """Grow a tree of stumps in the kernel and read it back."""
+    dataset, criterion, payload = problem.dataset, problem.criterion, problem.payload
+    blocks = dataset.blocks
+    if blocks.column.size == 0:
+        return None
+    room = problem.room(n_leaves)
+    rows = problem.rows.astype(ROW, copy=True)
+    # A histogram is worth keeping for subtraction where building it anew costs more:
+    # additions of rows against rows of the histogram, which are slow outside the cache.
+    bytes_kept = blocks.n_rows * payload.width * payload.dense.itemsize
+    keep_rows = int((1.0 if bytes_kept < 1 << 20 else 3.0) * blocks.n_rows / max(1.0, dataset.row_codes))
+    team, small = problem.team, problem.is_small
+    n_nodes = team.run(
+        grow, blocks, payload, criterion.code, problem.ridge, rows, n_leaves, keep_rows, room, alone=small
+    )
+    if n_nodes == 1 and n_leaves == 2:
+        return None
+    node = room.node[:n_nodes]
+    left = node["left"]
+    is_leaf = left < 0
+    leaves = np.flatnonzero(is_leaf)
+    tests = np.flatnonzero(~is_leaf)
+    leaf = empty_leaf(1, problem.n_rows)
+    sum_g = np.empty((leaves.size, problem.n_labels))
+    sum_h = np.empty_like(sum_g)
+    team.run(
+        leaf_sums, rows, node["start"][leaves], node["end"][leaves], problem.pull, problem.curvature,
+        leaf[0], sum_g, sum_h, alone=small,
+    )  # fmt: skip
+
+    number = np.empty(n_nodes, NODE)  # of a node among tests, or ~ among leaves
+    number[tests] = np.arange(tests.size)
+    number[leaves] = ~np.arange(leaves.size)
+    child = np.stack([number[left[tests]], number[left[tests] + 1]], axis=1)  # (0, 2) for a constant
+    if criterion.code == EDGE and n_nodes > 1:
+        votes = _votes_of_parents(room.total, tests, left, number, leaves.size, problem.n_labels)
+    else:
+        votes = criterion.votes(sum_g, sum_h)
+    dag = Dag(
+        feature=node["feature"][tests].astype(NODE),
+        threshold=dataset.binner.thresholds(node["feature"][tests], node["bin"][tests], node["next_bin"][tests]),
+        missing_right=node["missing_right"][tests] != 0,
+        child=child,
+        gain=node["gain"][tests] / problem.unit,
+        values=votes,
+    )
+    return BaseClassifier([dag], leaf, 0, sum_g, sum_h, criterion.score(sum_g, sum_h, votes))
+
+
+def _votes_of_parents(total, tests, left, number, n_leaves: int, n_labels: int) -> np.ndarray:
+    """Leaves vote as the cut above them: v on its right, -v on its left (3.47)."""
+    votes = np.empty((n_leaves, n_labels))
+    for node in tests:
+        a, b = left[node], left[node] + 1
+        v = np.where(total[b, :n_labels] > total[a, :n_labels], 1.0, -1.0)
+        if number[a] < 0:
+            votes[~number[a]] = -v
+        if number[b] < 0:
+            votes[~number[b]] = v
+    return votes
+
+
+class _Leaf:
+    """A leaf that waits to be cut by something other than a stump."""
+
+    def __init__(self, problem: Problem, rows: np.ndarray, votes: np.ndarray | None):
+        self.rows = rows
+        self.sum_g, self.sum_h = problem.sums(rows)
+        self.votes = votes  # under EDGE, those of the cut above
+        self.cut: Any = None
+        self.child_votes: tuple = (None, None)
+        self.gain = -np.inf
+
+    def search(self, base, problem: Problem, edge_problem: Problem) -> None:
+        """Find the best cut and what it would bring."""
+        criterion = problem.criterion
+        if self.rows.size < 2:
+            return
+        cut = base.fit(edge_problem.on_rows(self.rows))
+        if cut is None:
+            return
+        right = parity(cut, self.rows)
+        if right.all() or not right.any():
+            return
+        self.cut, self.right = cut, right
+        g, h = problem.sums(self.rows[right])
+        sum_g, sum_h = np.stack([self.sum_g - g, g]), np.stack([self.sum_h - h, h])
+        if criterion.code == EDGE:
+            v = np.where(sum_g[1] > sum_g[0], 1.0, -1.0)
+            self.gain = float(np.abs(sum_g[1] - sum_g[0]).sum() - np.abs(self.sum_g).sum())
+            self.child_votes = (-v, v)
+        else:
+            own_g, own_h = self.sum_g[None], self.sum_h[None]
+            now = criterion.score(own_g, own_h, criterion.votes(own_g, own_h))
+            self.gain = criterion.score(sum_g, sum_h, criterion.votes(sum_g, sum_h)) - now
+
+
+def parity(cut: BaseClassifier, rows: np.ndarray) -> np.ndarray:
+    """Where the product of the terms' phi is +1; in a stump's DAG leaf 1 is the right one."""
+    return (cut.leaf[:, rows] == 0).sum(axis=0) % 2 == 0
+
+
+def _grow_with(base, problem: Problem, n_leaves: int) -> BaseClassifier | None:
+    """TREEBASE with any base learner of the form v phi(x), Figure 3.10.
+
+    The base learner proposes its cut by the edge; leaf votes and gains follow the
+    problem's own criterion.
+    """
+    edge_problem = problem.for_edge()
+    root = _Leaf(problem, problem.rows.astype(np.intp), None)
+    root.search(base, problem, edge_problem)
+    nodes: list[_Leaf] = [root]
+    children: dict[int, tuple[int, int]] = {}
+    queue = [(-root.gain, 0)] if root.gain > 0 else []
+    while queue and len(children) < n_leaves - 1:
+        _, number = heapq.heappop(queue)
+        node = nodes[number]
+        pair = []
+        for side, votes in zip((~node.right, node.right), node.child_votes, strict=True):
+            new = _Leaf(problem, node.rows[side], votes)
+            if len(children) < n_leaves - 2:
+                new.search(base, problem, edge_problem)
+            if new.gain > 0:
+                heapq.heappush(queue, (-new.gain, len(nodes)))
+            pair.append(len(nodes))
+            nodes.append(new)
+        children[number] = (pair[0], pair[1])
+    return _read_dag(problem, nodes, children)
+
+
+def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[int, int]]) -> BaseClassifier:
+    leaves = [k for k in range(len(nodes)) if k not in children]
+    leaf = empty_leaf(1, problem.n_rows)
+    for k, number in enumerate(leaves):
+        leaf[0, nodes[number].rows] = k
+    sum_g = np.stack([nodes[k].sum_g for k in leaves])
+    sum_h = np.stack([nodes[k].sum_h for k in leaves])
+    if problem.criterion.code == EDGE:
+        signs = problem.criterion.votes(sum_g, sum_h)
+        own = [nodes[j].votes for j in leaves]
+        votes = np.stack([signs[k] if v is None else v for k, v in enumerate(own)])
+    else:
+        votes = problem.criterion.votes(sum_g, sum_h)
+
+    entry = {number: ~k for k, number in enumerate(leaves)}
+    first = 0
+    for number in children:  # parents come before their children
+        entry[number] = first
+        first += 2 * len(nodes[number].cut.terms) - 1
+    feature, threshold, missing_right, child, gain = [], [], [], [], []
+    for number, (a, b) in children.items():
+        terms = nodes[number].cut.terms
+        exits = (entry[a], entry[b])
+        here = entry[number]
+        for t, term in enumerate(terms):
+            # Two copies of each test but the first: parity so far odd, even.
+            for odd in range(1 if t == 0 else 2):
+                last = t == len(terms) - 1
+                ahead = here + (1 if t == 0 else 2 - odd)
+                targets = []
+                for right in (0, 1):
+                    now_odd = odd ^ (1 - right)  # a left turn flips the sign
+                    targets.append(exits[1 - now_odd] if last else ahead + now_odd)
+                feature.append(term.feature[0])
+                threshold.append(term.threshold[0])
+                missing_right.append(term.missing_right[0])
+                child.append(targets)
+                gain.append(nodes[number].gain / len(terms) if odd == 0 else 0.0)
+                here += 1
+    dag = Dag(
+        feature=np.array(feature, NODE),
+        threshold=np.array(threshold, np.float64),
+        missing_right=np.array(missing_right, np.bool_),
+        child=np.array(child, NODE).reshape(-1, 2),
+        gain=np.array(gain, np.float64),
+        values=votes,
+    )
+    return BaseClassifier([dag], leaf, 0, sum_g, sum_h, problem.criterion.score(sum_g, sum_h, votes))

@@ -1,0 +1,1 @@
+"""The loop: one for the whole family."""

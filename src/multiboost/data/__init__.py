@@ -1,0 +1,1 @@
+"""A table comes in: columns, binning, targets and weights."""

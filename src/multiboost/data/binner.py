@@ -1,0 +1,160 @@
+"""Cut points of numeric columns.
+
+A column with at most ``max_bins`` distinct values is binned *exactly*: one bin per
+value, and no cut that the data allow is lost.  Beyond that, cuts are at weighted
+quantiles.  Missing values have a bin of their own, after the others.
+
+Every bin keeps the smallest and largest training value in it, so that a cut between
+two bins becomes a threshold half-way between two values that really occur.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels.binning import digitise, distinct, quantile_ends
+from .table import Column, Table
+
+_SAMPLE = 200_000  # rows from which quantiles of longer columns are taken
+
+
+def midpoint(a, b):
+    """Half-way between a < b, and never b itself, even for neighbouring floats."""
+    middle = a + (b - a) / 2
+    return np.where(middle < b, middle, a)
+
+
+def midpoint_of(a: float, b: float) -> float:
+    """`midpoint` of two numbers."""
+    middle = a + (b - a) / 2
+    return middle if middle < b else a
+
+
+class ColumnBins:
+    """The bins of one column.
+
+    Attributes
+    ----------
+    lowest, highest : ndarray (n_bins,)
+        Smallest and largest training value of each bin.
+    cuts : ndarray (n_bins - 1,)
+        x lies in bin b where cuts[b - 1] < x <= cuts[b].
+    missing : bool
+        Whether the training column has missing values.
+    """
+
+    __slots__ = ("cuts", "highest", "lowest", "missing")
+
+    def __init__(self, lowest, highest, missing: bool):
+        self.lowest = lowest
+        self.highest = highest
+        self.cuts = midpoint(highest[:-1], lowest[1:])
+        self.missing = missing
+
+    @property
+    def n_bins(self) -> int:
+        """Bins of values, without the one for missing values."""
+        return self.lowest.size
+
+    def digitise(self, values: np.ndarray) -> np.ndarray:
+        """The bin of every value; n_bins where it is missing."""
+        dtype = np.uint8 if self.n_bins < 256 else np.uint16
+        bins = np.empty(values.size, dtype)
+        digitise(values, self.cuts, self.n_bins, bins)
+        return bins
+
+
+def bin_column(column: Column, n_rows: int, max_bins: int, weight: np.ndarray | None, where: str) -> ColumnBins:
+    """Learn the bins of one column.
+
+    Parameters
+    ----------
+    column : Column
+    n_rows : int
+        Rows of the table; a sparse column has fewer values.
+    max_bins : int
+    weight : ndarray (n_rows,) or None
+        Row weights for the quantiles.
+    where : str
+        The column's name, for messages.
+    """
+    values = column.values
+    if np.isinf(values).any():
+        raise ValueError(f"column {where} of X contains infinity; replace it by a large number or NaN (missing)")
+    n_zeros = n_rows - values.size if column.where is not None else 0
+    found, more = distinct(values, max_bins)
+    if not more:
+        if n_zeros and not (found == 0).any():
+            found = np.append(found, 0.0)
+        if found.size <= max_bins:
+            found = np.sort(found)
+            return ColumnBins(found, found, bool(np.isnan(values).any()))
+    missing = np.isnan(values)
+    known = values[~missing] + 0.0
+    if weight is None:
+        mass = None
+    else:
+        mass = weight[column.where][~missing] if column.where is not None else weight[~missing]
+    if known.size > _SAMPLE:
+        step = np.random.default_rng(0).choice(known.size, _SAMPLE, replace=False)
+        step.sort()
+        known, mass = known[step], None if mass is None else mass[step]
+        n_zeros = round(n_zeros * _SAMPLE / values.size)
+    value, count = _runs(known, mass)
+    if n_zeros:
+        zeros = float(n_zeros) if weight is None else _zero_mass(column, weight)
+        at = int(np.searchsorted(value, 0.0))
+        if at < value.size and value[at] == 0.0:
+            count[at] += zeros
+        else:
+            value, count = np.insert(value, at, 0.0), np.insert(count, at, zeros)
+    last = quantile_ends(count, max_bins)
+    begin = np.concatenate([[0], last[:-1] + 1])
+    return ColumnBins(value[begin], value[last], bool(missing.any()))
+
+
+def _runs(known: np.ndarray, mass: np.ndarray | None):
+    """Distinct values in order and their weights."""
+    if mass is None:
+        value, count = np.unique(known, return_counts=True)
+        return value, count.astype(np.float64)
+    order = np.argsort(known, kind="stable")
+    value, first = np.unique(known[order], return_index=True)
+    return value, np.add.reduceat(mass[order], first)
+
+
+def _zero_mass(column: Column, weight: np.ndarray) -> float:
+    return float(weight.sum() - weight[column.where].sum())
+
+
+class Binner:
+    """The bins of every column of a table.
+
+    Parameters
+    ----------
+    max_bins : int
+        Most value bins of a column, 2 to 65535.
+    """
+
+    def __init__(self, max_bins: int = 256):
+        self.max_bins = max_bins
+        self.columns: list[ColumnBins] = []
+
+    def fit_columns(self, table: Table, first: int, last: int, weight) -> list[tuple[Column, ColumnBins]]:
+        """Learn the bins of some columns; returns them with their data."""
+        return [
+            (column, bin_column(column, table.n_rows, self.max_bins, weight, table.label(first + k)))
+            for k, column in enumerate(table.columns(first, last))
+        ]
+
+    def thresholds(self, feature, left_bin, right_bin) -> np.ndarray:
+        """Thresholds of cuts between two bins of a column: x > threshold goes right.
+
+        Half-way between the values that really occur on the two sides; infinite where
+        the right side has nothing but missing values.
+        """
+        found = np.empty(len(feature))
+        for k, (j, a, b) in enumerate(zip(feature, left_bin, right_bin, strict=True)):
+            bins = self.columns[j]
+            found[k] = midpoint_of(bins.highest[a], bins.lowest[b]) if b < bins.n_bins else np.inf
+        return found

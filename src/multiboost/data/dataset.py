@@ -1,0 +1,197 @@
+"""The training table, binned and packed into the blocks of ``kernels.blocks``."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ..kernels.binning import count_rows, pack_dense, pack_sparse
+from ..kernels.blocks import BLOCK, COLUMN, Blocks
+from ..kernels.dtypes import CODE
+from .binner import Binner
+from .table import Table
+
+_GROUP = 16  # columns that are read from the table together
+_SPARSE = 0.3  # share of the most frequent bin from which a column may leave it out
+_SPARSE_GAIN = 4.0  # codes per row that leaving bins out must save, or it does not pay
+_BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
+_BLOCK_CODES = 65536  # what a code can number
+_COARSE_BINS = 24  # columns of more bins are searched eight bins at a time first
+
+
+class _Binned:
+    """Bins of one column: of all rows, or of those outside the frequent bin."""
+
+    __slots__ = ("bins", "frequent", "missing", "n_bins", "rows")
+
+    def __init__(self, bins, rows, n_bins, missing, frequent):
+        self.bins = bins
+        self.rows = rows
+        self.n_bins = n_bins
+        self.missing = missing
+        self.frequent = frequent
+
+    def dense(self, n_rows: int) -> _Binned:
+        """The same column with its frequent bin written out."""
+        bins = np.full(n_rows, self.frequent, self.bins.dtype)
+        bins[self.rows] = self.bins
+        return _Binned(bins, None, self.n_bins, self.missing, -1)
+
+
+def _bin(column, bins, n_rows: int) -> _Binned | None:
+    """Bin a column and drop its most frequent bin where that pays."""
+    if bins.n_bins + bins.missing < 2:
+        return None  # constant: nothing to cut
+    code = bins.digitise(column.values)
+    rows = column.where
+    if rows is None:
+        count = np.bincount(code, minlength=bins.n_bins)
+        frequent = int(count.argmax())
+        if count[frequent] < _SPARSE * n_rows:
+            return _Binned(code, None, bins.n_bins, bins.missing, -1)
+        rows = np.flatnonzero(code != frequent).astype(np.uint32)
+        return _Binned(code[rows], rows, bins.n_bins, bins.missing, frequent)
+    zero = int(bins.digitise(np.zeros(1))[0])
+    other = code != zero
+    return _Binned(code[other], rows[other].astype(np.uint32), bins.n_bins, bins.missing, zero)
+
+
+class Dataset:
+    """A binned table.
+
+    Parameters
+    ----------
+    table : Table
+    max_bins : int
+    weight : ndarray (n,) or None
+        Row weights, for the quantiles of columns with many values.
+    row_bytes : int
+        Bytes of a histogram row, which decide how many columns make a block.
+    n_threads : int
+    coarse : bool
+        Whether columns of many bins go to coarse blocks.
+
+    Attributes
+    ----------
+    binner : Binner
+    blocks : Blocks
+    n_rows : int
+    row_codes : float
+        Mean number of stored codes per row: the work of one pass over the table.
+    """
+
+    def __init__(self, table: Table, max_bins: int, weight, row_bytes: int, n_threads: int = 1, coarse: bool = False):
+        self.n_rows = table.n_rows
+        self.binner = Binner(max_bins)
+
+        def read(first):
+            pairs = self.binner.fit_columns(table, first, min(first + _GROUP, table.n_columns), weight)
+            return [(bins, _bin(column, bins, table.n_rows)) for column, bins in pairs]
+
+        groups = range(0, table.n_columns, _GROUP)
+        if n_threads > 1 and table.n_rows * table.n_columns > 50_000:
+            with ThreadPoolExecutor(n_threads) as pool:
+                parts = list(pool.map(read, groups))
+        else:
+            parts = [read(first) for first in groups]
+        columns = [pair for part in parts for pair in part]
+        self.binner.columns = [bins for bins, _ in columns]
+        self.blocks = _pack([binned for _, binned in columns], table.n_rows, row_bytes, n_threads, coarse)
+        self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
+
+
+class _Layout:
+    """Where the columns go: blocks of columns of one kind.
+
+    Parameters
+    ----------
+    columns : list of _Binned
+    row_bytes, n_threads : int
+        See `Dataset`.
+    """
+
+    def __init__(self, columns: list, row_bytes: int, n_threads: int):
+        self.columns = columns
+        self.row_bytes = row_bytes
+        self.n_threads = n_threads
+        self.blocks: list[list[int]] = []
+        self.shift: list[int] = []
+
+    def n_codes(self, j: int, shift: int) -> int:
+        """Codes of a column, rounded up where eight share a histogram row."""
+        n_bins, missing = self.columns[j].n_bins, self.columns[j].missing
+        step = 1 << shift
+        return -(-n_bins // step) * step + missing * step
+
+    def deal(self, members: list[int], shift: int) -> None:
+        """Deal columns into blocks, in order; enough of them to keep every thread busy."""
+        sizes = [self.n_codes(j, shift) for j in members]
+        limit = max(1, (_BLOCK_BYTES // self.row_bytes) << shift)
+        if self.n_threads > 1:
+            limit = min(limit, -(-sum(sizes) // (2 * self.n_threads)))
+        size = 0
+        for k, (j, n_codes) in enumerate(zip(members, sizes, strict=True)):
+            if k == 0 or size + n_codes // 2 > limit or size + n_codes > _BLOCK_CODES:
+                self.blocks.append([])
+                self.shift.append(shift)
+                size = 0
+            self.blocks[-1].append(j)
+            size += n_codes
+
+
+def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bool) -> Blocks:
+    members = [j for j, c in enumerate(columns) if c is not None]
+    sparse = [j for j in members if columns[j].rows is not None]
+    if n_rows * len(sparse) - sum(columns[j].rows.size for j in sparse) < _SPARSE_GAIN * n_rows:
+        for j in sparse:
+            columns[j] = columns[j].dense(n_rows)
+    layout = _Layout(columns, row_bytes, n_threads)
+    for is_sparse in (False, True):
+        for shift in (0, 3):
+            layout.deal(
+                [
+                    j
+                    for j in members
+                    if (columns[j].rows is not None) == is_sparse
+                    and (3 if coarse and columns[j].n_bins > _COARSE_BINS else 0) == shift
+                ],
+                shift,
+            )
+    is_dense = [columns[block[0]].rows is None for block in layout.blocks]
+    codes = np.empty(sum(columns[j].bins.size for j in members), CODE)
+    row_start = np.zeros((len(is_dense) - sum(is_dense)) * (n_rows + 1), np.uint32)
+    blocks = np.zeros(len(layout.blocks), BLOCK)
+    records = np.zeros(len(members), COLUMN)
+    start = slot = origin = first = 0
+    for b, block in enumerate(layout.blocks):
+        shift = layout.shift[b]
+        parts = [columns[j] for j in block]
+        record = records[slot : slot + len(block)]
+        n_codes = 0
+        for k, (j, c) in enumerate(zip(block, parts, strict=True)):
+            size = layout.n_codes(j, shift)
+            last = n_codes + size - (1 << shift) if c.missing else n_codes + c.n_bins - 1
+            record[k] = (b, j, n_codes, last, c.n_bins, c.missing, c.frequent)
+            n_codes += size
+        rows = n_codes >> shift
+        stride = len(block) if is_dense[b] else 0
+        blocks[b] = (start, stride, first, shift, slot, slot + len(block), origin, origin + rows)
+        if is_dense[b]:
+            for k, (r, c) in enumerate(zip(record, parts, strict=True)):
+                pack_dense(c.bins, c.n_bins, r["code"], r["last"], codes, start, stride, k)
+        else:
+            offsets = row_start[first : first + n_rows + 1]
+            for c in parts:
+                count_rows(c.rows, offsets)
+            np.cumsum(offsets, out=offsets)
+            cursor = offsets[:-1].copy()
+            for r, c in zip(record, parts, strict=True):
+                pack_sparse(c.rows, c.bins, c.n_bins, r["code"], r["last"], codes, start, cursor)
+            first += n_rows + 1
+        for j in block:
+            start += columns[j].bins.size
+            columns[j] = None  # packed: frees half of the peak memory
+        slot += len(block)
+        origin += rows
+    return Blocks(codes=codes, row_start=row_start, block=blocks, column=records)

@@ -1,0 +1,156 @@
+"""One face for every kind of table: NumPy, pandas, polars, Arrow, SciPy sparse.
+
+A `Table` hands out columns (for training) and dense pieces of rows (for prediction),
+always as float64 with NaN for what is missing.  Nothing is copied as a whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class Table:
+    """Columns of numbers.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    names : list of str or None
+        None where the table has no column names.
+    """
+
+    n_rows: int
+    n_columns: int
+    names: list[str] | None = None
+
+    def label(self, column: int) -> str:
+        """How messages call a column."""
+        return repr(self.names[column]) if self.names else str(column)
+
+    def columns(self, first: int, last: int) -> list[Column]:
+        """Columns ``first`` up to ``last``."""
+        raise NotImplementedError  # pragma: no cover - every kind of table has its own
+
+    def rows(self, first: int, last: int) -> np.ndarray:
+        """Rows ``first`` up to ``last`` as a dense (rows, columns) float64 array."""
+        raise NotImplementedError  # pragma: no cover
+
+
+class Column:
+    """One column; sparse where ``where`` is given: all other rows hold 0.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+    where : ndarray of int or None
+        Rows of the values.
+    """
+
+    __slots__ = ("values", "where")
+
+    def __init__(self, values: np.ndarray, where: np.ndarray | None = None):
+        self.values = values
+        self.where = where
+
+
+class DenseTable(Table):
+    """A two-dimensional NumPy array of any numeric dtype."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.n_rows, self.n_columns = array.shape
+
+    def columns(self, first, last):
+        block = np.ascontiguousarray(self.array[:, first:last].T, dtype=np.float64)
+        return [Column(values) for values in block]
+
+    def rows(self, first, last):
+        return np.ascontiguousarray(self.array[first:last], dtype=np.float64)
+
+
+class SparseTable(Table):
+    """A SciPy sparse matrix or array; entries that are not stored are zeros."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+        self.n_rows, self.n_columns = matrix.shape
+        self._by_column = None
+        self._by_row = None
+
+    def columns(self, first, last):
+        if self._by_column is None:
+            self._by_column = self.matrix.tocsc()
+        m = self._by_column
+        found = []
+        for j in range(first, last):
+            part = slice(m.indptr[j], m.indptr[j + 1])
+            found.append(Column(np.asarray(m.data[part], dtype=np.float64), m.indices[part]))
+        return found
+
+    def rows(self, first, last):
+        if self._by_row is None:
+            self._by_row = self.matrix.tocsr()
+        return np.ascontiguousarray(self._by_row[first:last].toarray(), dtype=np.float64)
+
+
+class Frame(Table):
+    """A pandas, polars or Arrow table, by way of narwhals."""
+
+    def __init__(self, frame):
+        self.frame = frame
+        self.names = [str(name) for name in frame.columns]
+        self.n_rows, self.n_columns = frame.shape
+        self._dense = None
+
+    def _values(self, j: int) -> np.ndarray:
+        series = self.frame[:, j]
+        dtype = series.dtype
+        if not (dtype.is_numeric() or str(dtype) in ("Boolean", "Unknown", "Object")):
+            raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; encode it as numbers or leave it out")
+        if dtype.is_integer() and series.null_count() == 0:
+            return np.asarray(series.to_numpy(), dtype=np.float64)
+        try:
+            return (
+                np.array([np.nan if v is None else v for v in series.to_list()], dtype=np.float64)
+                if (str(dtype) in ("Unknown", "Object", "Boolean"))
+                else np.asarray(series.cast(_float64()).to_numpy(), dtype=np.float64)
+            )
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"column {self.label(j)} does not hold numbers: {error}") from error
+
+    def columns(self, first, last):
+        return [Column(self._values(j)) for j in range(first, last)]
+
+    def rows(self, first, last):
+        if self._dense is None:
+            self._dense = np.empty((self.n_rows, self.n_columns))
+            for j in range(self.n_columns):
+                self._dense[:, j] = self._values(j)
+        return self._dense[first:last]
+
+
+def _float64():
+    import narwhals as nw
+
+    return nw.Float64
+
+
+def is_frame(X) -> bool:
+    """Whether X is a data frame of one of the libraries we know."""
+    return (hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "schema") or hasattr(X, "dtypes"))) or (
+        type(X).__module__.partition(".")[0] == "pyarrow"
+    )
+
+
+def as_table(X) -> Table:
+    """Wrap what the user has; arrays must be two-dimensional and numeric already."""
+    if isinstance(X, Table):
+        return X
+    if sp.issparse(X):
+        return SparseTable(X)
+    if is_frame(X):
+        import narwhals as nw
+
+        return Frame(nw.from_native(X, eager_only=True))
+    return DenseTable(np.asarray(X))

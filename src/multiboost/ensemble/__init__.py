@@ -1,0 +1,1 @@
+"""The model: a few flat arrays, what predicts from them, and the model file."""

@@ -1,0 +1,159 @@
+"""A fitted ensemble as flat arrays: it can be cut at any round, saved and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ..base.classifier import BaseClassifier
+from ..data.table import Table
+from ..kernels.dtypes import NODE
+from ..kernels.predict import add_scores
+from ..kernels.team import Team
+
+_ROWS_AT_ONCE = 1 << 16  # of tables that have to be made dense piece by piece
+_WORTH_A_TEAM = 20_000  # votes below which one thread is faster
+
+
+@dataclass
+class Ensemble:
+    """f(x) = initial + sum over rounds of the product of the round's terms.
+
+    Attributes
+    ----------
+    initial : ndarray (K,)
+        Scores before the first round.
+    feature, threshold, missing_right, child, gain : ndarray (tests, ...)
+        All tests of all rounds, as in ``base.classifier.Dag``, with children numbered
+        through the ensemble.
+    values : ndarray (leaves, K)
+        Votes, scaled by the step; of the other terms of a product +1 and -1.
+    root : ndarray (terms,)
+        First test of each term, or ~ the number of its only leaf.
+    first_term : ndarray (rounds + 1,)
+    size : ndarray (rounds,)
+        The largest vote of each round: the coefficient by which margins are normalised.
+    """
+
+    initial: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_right: np.ndarray
+    child: np.ndarray
+    gain: np.ndarray
+    values: np.ndarray
+    root: np.ndarray
+    first_term: np.ndarray
+    size: np.ndarray
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.first_term) - 1
+
+    @property
+    def n_labels(self) -> int:
+        return self.values.shape[1]
+
+    def add_scores(self, X: np.ndarray, scores: np.ndarray, begin: int, end: int, team: Team) -> None:
+        """scores += rounds ``begin`` to ``end`` for dense float64 rows X."""
+        small = X.shape[0] * (end - begin) * self.n_labels < _WORTH_A_TEAM
+        team.run(
+            add_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.values,
+            self.root, self.first_term, begin, end, scores, alone=small,
+        )  # fmt: skip
+
+    def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
+        """F of every row of a table, (n, K)."""
+        end = self.n_rounds if n_rounds is None else n_rounds
+        scores = np.tile(self.initial, (table.n_rows, 1))
+        for first in range(0, table.n_rows, _ROWS_AT_ONCE):
+            last = min(first + _ROWS_AT_ONCE, table.n_rows)
+            self.add_scores(table.rows(first, last), scores[first:last], 0, end, team)
+        return scores
+
+    def importances(self, n_features: int) -> np.ndarray:
+        """Share of each feature in the gain of all cuts."""
+        total = np.bincount(self.feature, weights=self.gain, minlength=n_features)
+        return total / total.sum() if total.sum() > 0 else total
+
+    def uses(self, n_features: int) -> np.ndarray:
+        """How many cuts use each feature."""
+        return np.bincount(self.feature[self.gain > 0], minlength=n_features)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def head(self, n_rounds: int) -> Ensemble:
+        """The first rounds of the ensemble."""
+        terms = self.first_term[n_rounds]
+        tests = self.feature.size if n_rounds == self.n_rounds else _first_of(self.root[terms:], self.feature.size)
+        return Ensemble(
+            self.initial, self.feature[:tests], self.threshold[:tests], self.missing_right[:tests],
+            self.child[:tests], self.gain[:tests], self.values, self.root[:terms],
+            self.first_term[: n_rounds + 1], self.size[:n_rounds],
+        )  # fmt: skip
+
+
+def _first_of(roots: np.ndarray, otherwise: int) -> int:
+    tests = roots[roots >= 0]
+    return int(tests[0]) if tests.size else otherwise
+
+
+class EnsembleBuilder:
+    """Collects base classifiers; the flat arrays are made once, at the end.
+
+    Parameters
+    ----------
+    initial : ndarray (K,) or Ensemble
+        Where to start from.
+    """
+
+    def __init__(self, initial):
+        self.start = initial if isinstance(initial, Ensemble) else None
+        self.initial = initial.initial if self.start else initial
+        self.rounds: list[BaseClassifier] = []
+
+    def append(self, classifier: BaseClassifier) -> None:
+        self.rounds.append(classifier)
+
+    def build(self) -> Ensemble:
+        """The ensemble of all rounds so far."""
+        start, n_labels = self.start, self.initial.size
+        tests = 0 if start is None else start.feature.size
+        leaves = 0 if start is None else len(start.values)
+        parts: dict[str, list] = {"feature": [], "threshold": [], "missing_right": [], "gain": [], "values": []}
+        child, root, first_term = [], [], []
+        terms = 0 if start is None else len(start.root)
+        for h in self.rounds:
+            for dag in h.terms:
+                root.append(tests if dag.feature.size else ~leaves)
+                child.append(np.where(dag.child >= 0, dag.child + tests, dag.child - leaves))
+                for name, arrays in parts.items():
+                    arrays.append(getattr(dag, name))
+                tests += dag.feature.size
+                leaves += len(dag.values)
+            terms += len(h.terms)
+            first_term.append(terms)
+
+        def joined(arrays, dtype, before, empty_shape=(0,)):
+            old = [getattr(start, before)] if start is not None else []
+            every = old + arrays
+            return np.concatenate(every).astype(dtype, copy=False) if every else np.zeros(empty_shape, dtype)
+
+        sizes = [float(np.abs(h.votes).max()) for h in self.rounds]
+        return Ensemble(
+            initial=self.initial,
+            feature=joined(parts["feature"], NODE, "feature"),
+            threshold=joined(parts["threshold"], np.float64, "threshold"),
+            missing_right=joined(parts["missing_right"], np.bool_, "missing_right"),
+            child=joined(child, NODE, "child", (0, 2)),
+            gain=joined(parts["gain"], np.float64, "gain"),
+            values=joined(parts["values"], np.float64, "values", (0, n_labels)),
+            root=joined([np.array(root, NODE)], NODE, "root"),
+            first_term=joined(
+                [np.array(([] if start is not None else [0]) + first_term, np.intp)], np.intp, "first_term"
+            ),
+            size=joined([np.array(sizes)], np.float64, "size"),
+        )

@@ -1,0 +1,476 @@
+"""AdaBoost.MH behind scikit-learn's classifier interface."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from ..base import base_learner_from
+from ..boosting.loop import Boosting
+from ..boosting.settings import LOSS_CHOICES, VOTES, Settings, choose_settings
+from ..data.table import is_frame
+from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise
+from ..ensemble.ensemble import Ensemble
+from ..kernels.team import Team
+from .link import probabilities
+from .persistence import save_classifier
+from .validation import check_choice, check_number, check_table, check_weights, thread_count
+
+
+class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
+    """AdaBoost.MH: boosting of vector-valued base classifiers on an n x K weight matrix.
+
+    Takes binary, multi-class, multi-label (indicator matrix) and multi-task targets
+    (several columns of classes), labels that are unknown, and a weight for every pair of
+    a sample and a label.
+
+    Parameters
+    ----------
+    base_learner : {"tree", "stump", "product"}, str or object, default="tree"
+        What is boosted: ``Stump()``, ``Tree(n_leaves=...)``, ``Product(n_terms=...)``, or a
+        short form such as ``"tree:50"``.
+    n_estimators : int, default=200
+        Rounds of boosting.
+    votes : {"real", "discrete"}, default="real"
+        Real votes are log odds, leaf by leaf and label by label; discrete votes are +1
+        and -1 with one coefficient alpha for the whole base classifier, (3.26).
+    loss : {"auto", "exponential", "logistic"}, default="auto"
+        Exponential is AdaBoost.MH, logistic is LogitBoost.  "auto" lets a short
+        comparison on held-out rows decide, see Notes.
+    learning_rate : float or None, default=None
+        Factor of every step, in (0, 1].  None means 1 for discrete votes and the measured
+        defaults of ``docs/defaults.md`` otherwise.
+    weighting : {"auto", "uniform", "half", "balanced", "given"}, default="auto"
+        Initial weights of the labels of a sample: all the same (3.11); half on the
+        positive and half on the negative ones (3.12); for every label as much weight on
+        its positive as on its negative samples; or ``label_weight`` as it is.  "auto" is
+        "uniform" for multi-label targets and "half" for all others.
+    max_bins : int, default=256
+        Columns with at most so many distinct values are used exactly, others in so many
+        bins; 2 to 65535.
+    ridge : float, default=1.0
+        Of the Newton steps of the logistic loss, in units of the mean weight of a pair.
+    n_jobs : int or None, default=None
+        Threads; None means all processors.  The model does not depend on it, bit for bit.
+    random_state : int, RandomState or None, default=None
+        Not used by the base learners of this version, which are deterministic.
+    verbose : int, default=0
+        1 prints a line for every tenth of the rounds, 2 for every round.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the rounds it has, up to ``n_estimators``.
+
+    Attributes
+    ----------
+    classes_ : ndarray or list of ndarray
+        Classes; of a multi-task target a list, of a multi-label target the labels.
+    ensemble_ : Ensemble
+        The model as flat arrays.
+    history_ : dict of ndarray
+        Per round: edge, alpha, Z, risk, training_error, seconds_search, seconds_update.
+    feature_importances_ : ndarray (n_features_in_,)
+        Share of each feature in the gain of all cuts.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where the training table had column names.
+    n_estimators_ : int
+        Rounds that were made; fewer than ``n_estimators`` where no base classifier
+        helped any more.
+    loss_, learning_rate_, base_learner_
+        What "auto" and None have become.
+
+    Notes
+    -----
+    With ``loss="auto"`` and real votes, a fifth of the rows (at most 4000) is held out,
+    both losses are boosted for a few rounds on the rest (at most 16000 rows), and the one
+    with the lower held-out error is used; see ``docs/defaults.md``.
+
+    References
+    ----------
+    B. Kegl, "Apprentissage/learning ...", habilitation thesis, 2011, chapter 3.
+    R. Schapire, Y. Singer, "Improved boosting algorithms using confidence-rated
+    predictions", Machine Learning 37, 1999.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multiboost import AdaBoostMHClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = AdaBoostMHClassifier("stump", n_estimators=20, votes="discrete").fit(X, y)
+    >>> clf.predict(X[:2])
+    array([0, 0])
+    """
+
+    history_: dict[str, np.ndarray]
+    ensemble_: Ensemble
+
+    def __init__(
+        self,
+        base_learner="tree",
+        n_estimators=200,
+        *,
+        votes="real",
+        loss="auto",
+        learning_rate=None,
+        weighting="auto",
+        max_bins=256,
+        ridge=1.0,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+    ):
+        self.base_learner = base_learner
+        self.n_estimators = n_estimators
+        self.votes = votes
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.weighting = weighting
+        self.max_bins = max_bins
+        self.ridge = ridge
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        return tags
+
+    def set_params(self, **params):
+        """Set parameters; ``base_learner__n_leaves`` also where the learner is a name.
+
+        Parameters
+        ----------
+        **params : dict
+        """
+        nested = any(name.startswith("base_learner__") for name in params)
+        if nested and "base_learner" not in params and isinstance(self.base_learner, str):
+            self.base_learner = base_learner_from(self.base_learner)
+        return super().set_params(**params)
+
+    def _check_parameters(self) -> None:
+        check_number("n_estimators", self.n_estimators, Integral, 1)
+        check_choice("votes", self.votes, VOTES)
+        check_choice("loss", self.loss, LOSS_CHOICES)
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+        check_number("max_bins", self.max_bins, Integral, 2, 65535)
+        check_number("ridge", self.ridge, Real, 0, open_low=True)
+        check_number("verbose", self.verbose, Integral, 0)
+        if self.learning_rate is not None:
+            check_number("learning_rate", self.learning_rate, Real, 0, 1, open_low=True)
+        if self.votes == "discrete" and self.loss == "logistic":
+            raise ValueError("votes='discrete' goes with loss='exponential'; the logistic loss has real votes")
+
+    def fit(self, X, y, sample_weight=None, label_weight=None):
+        """Boost ``n_estimators`` rounds.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Numbers; NaN, None and NA are missing values.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Classes; 0 and 1 in several columns are labels; other columns are tasks.  NaN,
+            None and NA in several columns mean that the label is unknown.
+        sample_weight : array of shape (n_samples,), default=None
+        label_weight : array of shape (n_samples, n_labels), default=None
+            A weight for every pair; multiplies the weights of ``weighting``, or replaces
+            them where that is "given".
+
+        Returns
+        -------
+        AdaBoostMHClassifier
+            This object.
+        """
+        self._check_parameters()
+        learner = base_learner_from(self.base_learner)
+        going_on = self.warm_start and hasattr(self, "ensemble_")
+        table = check_table(self, X, reset=not going_on)
+        labels, names = _labels_of(y)
+        if len(labels) != table.n_rows:
+            check_consistent_length(np.empty(table.n_rows), labels)
+        sample_weight = check_weights(sample_weight, table.n_rows)
+        kind = self._target_kind if going_on else recognise(labels, names)
+        target = Target(kind, labels, self.weighting, sample_weight, label_weight)
+        with Team(thread_count(self.n_jobs)) as team:
+            if going_on:
+                settings = self._settings
+                scores = self.ensemble_.scores(table, team)
+            else:
+                settings = choose_settings(
+                    table, target, learner,
+                    votes=self.votes, loss=self.loss, learning_rate=self.learning_rate, ridge=self.ridge,
+                    max_bins=self.max_bins, team=team,
+                )  # fmt: skip
+                scores = None
+            rounds = self.n_estimators - (self.ensemble_.n_rounds if going_on else 0)
+            if rounds < 0:
+                raise ValueError(
+                    f"n_estimators={self.n_estimators} is less than the {self.ensemble_.n_rounds} rounds of the "
+                    "warm start; raise it or set warm_start=False"
+                )
+            boosting = Boosting(
+                settings.dataset(table, target, self.max_bins, team), target, settings.loss,
+                settings.criterion(target), settings.base_learner, settings.step, team,
+                start=self.ensemble_ if going_on else None, scores=scores,
+            )  # fmt: skip
+            boosting.run(rounds, self._progress(rounds))
+        self._keep(boosting, kind, settings, going_on)
+        return self
+
+    def _progress(self, rounds: int):
+        if not self.verbose:
+            return None
+        every = max(1, rounds // 10) if self.verbose == 1 else 1
+
+        def report(boosting: Boosting) -> None:
+            done = len(boosting.builder.rounds)
+            if done % every == 0 or done == rounds:
+                print(
+                    f"round {done:>{len(str(rounds))}} of {rounds}   edge {boosting.history['edge'][-1]:.4f}   "
+                    f"risk {boosting.risk:.4g}   training error {100 * boosting.training_error:.2f} %",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+        return report
+
+    def _keep(self, boosting: Boosting, kind: TargetKind, settings: Settings, going_on: bool) -> None:
+        """What fit leaves behind."""
+        self.ensemble_ = boosting.builder.build()
+        self._target_kind = kind
+        self._settings = settings
+        self.classes_ = kind.classes if kind.kind == "multitask" else kind.classes[0]
+        before = self.history_ if going_on else {name: np.zeros(0) for name in boosting.history}
+        self.history_ = {name: np.concatenate([before[name], new]) for name, new in boosting.history.items()}
+        self.n_estimators_ = self.ensemble_.n_rounds
+        self.loss_ = settings.loss.name
+        self.learning_rate_ = settings.step.learning_rate
+        self.base_learner_ = settings.base_learner
+        if boosting.stopped and self.n_estimators_ == 0:
+            raise ValueError(f"nothing can be learned from this table: {boosting.stopped}")
+        if boosting.stopped and self.verbose:
+            print(f"stopped after {self.n_estimators_} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the gain of all cuts; sums to 1."""
+        check_is_fitted(self)
+        return self.ensemble_.importances(self.n_features_in_)
+
+    def _scores(self, X, n_rounds=None) -> np.ndarray:
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False)
+        with Team(thread_count(self.n_jobs)) as team:
+            return self.ensemble_.scores(table, team, n_rounds)
+
+    def _shape(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0] if self._target_kind.kind == "binary" else scores
+
+    def decision_function(self, X):
+        """Scores F: one for each label, or for binary targets one for the second class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Labels of all tasks side by side for multi-task targets.
+        """
+        return self._shape(self._scores(X))
+
+    def _decide(self, scores: np.ndarray) -> np.ndarray:
+        kind = self._target_kind
+        if kind.kind == "binary":
+            return kind.decode((scores[:, 0] > 0).astype(np.intp))
+        if kind.kind == "multilabel":
+            return (scores > 0).astype(np.intp)
+        number = np.stack([scores[:, part].argmax(axis=1) for part in kind.tasks], axis=1)
+        return kind.decode(number[:, 0] if kind.kind == "multiclass" else number)
+
+    def predict(self, X):
+        """Classes; for multi-label targets 0 and 1, for multi-task targets one column per task.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        return self._decide(self._scores(X))
+
+    def predict_proba(self, X):
+        """Probabilities, softmax(2 F) within a task, 1 / (1 + exp(-2 F)) for labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or list of ndarray
+            Rows sum to 1, except for multi-label targets, whose labels are independent;
+            a list with one array per task for multi-task targets.
+        """
+        return probabilities(self._target_kind, self._scores(X))
+
+    def predict_log_proba(self, X):
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray, or list of ndarray
+        """
+        p = self.predict_proba(X)
+        tiny = np.finfo(np.float64).tiny
+        if isinstance(p, list):
+            return [np.log(np.maximum(q, tiny)) for q in p]
+        return np.log(np.maximum(p, tiny))
+
+    def _staged_scores(self, X):
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False)
+        rows = table.rows(0, table.n_rows)
+        scores = np.tile(self.ensemble_.initial, (table.n_rows, 1))
+        with Team(thread_count(self.n_jobs)) as team:
+            for t in range(self.ensemble_.n_rounds):
+                self.ensemble_.add_scores(rows, scores, t, t + 1, team)
+                yield scores
+
+    def staged_decision_function(self, X):
+        """`decision_function` after every round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray
+        """
+        for scores in self._staged_scores(X):
+            yield self._shape(scores).copy()
+
+    def staged_predict(self, X):
+        """`predict` after every round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray
+        """
+        for scores in self._staged_scores(X):
+            yield self._decide(scores)
+
+    def staged_predict_proba(self, X):
+        """`predict_proba` after every round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray, or list of ndarray
+        """
+        for scores in self._staged_scores(X):
+            yield probabilities(self._target_kind, scores)
+
+    def margins(self, X, y):
+        """Margins F Y, divided by the sum of the sizes of all votes: from -1 to 1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : labels as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            0 where a label is unknown.
+        """
+        scores = self._scores(X)
+        kind = self._target_kind
+        signs = kind.signs(kind.encode(y))
+        total = self.ensemble_.size.sum() + np.abs(self.ensemble_.initial).max()
+        return self._shape(scores * signs / total)
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy; for multi-label targets of all labels at once, for tasks their mean.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : labels as in ``fit``
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        if not hasattr(self, "_target_kind") or self._target_kind.kind != "multitask":
+            return super().score(X, y, sample_weight)
+        predicted = self._target_kind.encode(self.predict(X))
+        true = self._target_kind.encode(y)
+        weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        found = []
+        for t in range(true.shape[1]):
+            known = true[:, t] >= 0
+            found.append(accuracy_score(true[known, t], predicted[known, t], sample_weight=weight[known]))
+        return float(np.mean(found))
+
+    def save(self, path) -> None:
+        """Write the fitted model to a file; `multiboost.load_model` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        check_is_fitted(self)
+        save_classifier(self, path)
+
+
+def _labels_of(y) -> tuple[np.ndarray, list[str] | None]:
+    """Labels as an array, and the names of their columns."""
+    if y is None:
+        raise ValueError("This AdaBoostMHClassifier estimator requires y to be passed, but the target y is None")
+    names = (
+        [str(name) for name in y.columns] if is_frame(y) and hasattr(y, "columns") and not callable(y.columns) else None
+    )
+    labels = as_labels(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        labels, names = labels.ravel(), None
+    if labels.ndim not in (1, 2):
+        raise ValueError(f"y must have one or two dimensions; got shape {labels.shape}")
+    if labels.ndim == 1 and labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("Input y contains NaN or infinity; every sample of a single-label target needs its class")
+    if labels.ndim == 1 and labels.dtype.kind == "O" and any(v is None or v != v for v in labels):  # noqa: PLR0124
+        raise ValueError("Input y contains NaN or None; every sample of a single-label target needs its class")
+    return labels, names

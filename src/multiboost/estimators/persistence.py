@@ -1,0 +1,132 @@
+"""Classifiers to and from model files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import __version__
+from ..base import base_learner_from, spec_of
+from ..boosting.settings import Settings
+from ..boosting.step import AlphaStep, RateStep
+from ..data.target import TargetKind
+from ..ensemble.ensemble import Ensemble
+from ..ensemble.modelfile import ModelFileError, read_model, write_model
+from ..losses import LOSSES
+
+
+def save_classifier(classifier, path) -> None:
+    """Write a fitted classifier.
+
+    Parameters
+    ----------
+    classifier : AdaBoostMHClassifier
+    path : str or path
+    """
+    settings, kind = classifier._settings, classifier._target_kind
+    parameters = classifier.get_params(deep=False)
+    parameters["base_learner"] = spec_of(base_learner_from(classifier.base_learner))
+    if not isinstance(parameters["random_state"], (int, type(None))):
+        parameters["random_state"] = None  # a generator's state is not part of the model
+    header = {
+        "version": __version__,
+        "estimator": type(classifier).__name__,
+        "parameters": {k: v.item() if isinstance(v, np.generic) else v for k, v in parameters.items()},
+        "target": kind.kind,
+        "tasks": len(kind.classes),
+        "loss": settings.loss.name,
+        "votes": settings.votes,
+        "base_learner": spec_of(settings.base_learner),
+        "learning_rate": float(settings.step.learning_rate),
+        "ridge": float(settings.ridge),
+        "n_features": int(classifier.n_features_in_),
+        "history": sorted(classifier.history_),
+    }
+    arrays = {f"ensemble.{name}": array for name, array in classifier.ensemble_.arrays().items()}
+    for t, classes in enumerate(kind.classes):
+        arrays[f"classes.{t}"] = _plain(classes, f"classes of task {t}")
+    for name, values in classifier.history_.items():
+        arrays[f"history.{name}"] = values
+    if hasattr(classifier, "feature_names_in_"):
+        arrays["feature_names"] = classifier.feature_names_in_.astype(str)
+    write_model(path, header, arrays)
+
+
+def _plain(classes: np.ndarray, what: str) -> np.ndarray:
+    """Classes without Python objects."""
+    if classes.dtype.kind != "O":
+        return classes
+    if all(isinstance(c, str) for c in classes):
+        return classes.astype(str)
+    raise ValueError(f"{what} are Python objects ({type(classes[0]).__name__}); a model file holds numbers or text")
+
+
+def load_model(path):
+    """Read a model that ``save`` has written.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    AdaBoostMHClassifier
+        With the same scores, bit for bit.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is not a whole model of a schema that this version knows.
+    """
+    from .adaboost_mh import AdaBoostMHClassifier
+
+    header, arrays = read_model(path)
+    try:
+        classifier = AdaBoostMHClassifier(**header["parameters"])
+        kind = TargetKind(header["target"], [arrays[f"classes.{t}"] for t in range(header["tasks"])])
+        step = (AlphaStep if header["votes"] == "discrete" else RateStep)(header["learning_rate"])
+        settings = Settings(
+            LOSSES[header["loss"]], header["votes"], base_learner_from(header["base_learner"]), step, header["ridge"]
+        )
+        names = Ensemble.__dataclass_fields__
+        classifier.ensemble_ = Ensemble(**{name: arrays[f"ensemble.{name}"] for name in names})
+        classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
+        classifier.n_features_in_ = header["n_features"]
+    except (KeyError, TypeError) as error:
+        raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
+    check_ensemble(classifier.ensemble_, classifier.n_features_in_, kind.n_labels, path)
+    classifier._target_kind = kind
+    classifier._settings = settings
+    classifier.classes_ = kind.classes if kind.kind == "multitask" else kind.classes[0]
+    classifier.n_estimators_ = classifier.ensemble_.n_rounds
+    classifier.loss_, classifier.learning_rate_ = settings.loss.name, step.learning_rate
+    classifier.base_learner_ = settings.base_learner
+    if "feature_names" in arrays:
+        classifier.feature_names_in_ = arrays["feature_names"].astype(object)
+    return classifier
+
+
+def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, path) -> None:
+    """Refuse arrays that would lead a kernel out of bounds."""
+    tests, leaves, terms = len(ensemble.feature), len(ensemble.values), len(ensemble.root)
+    first = ensemble.first_term
+
+    def within(numbers):
+        return numbers.size == 0 or (numbers.max() < tests and (~numbers).max() < leaves)
+
+    forward = ensemble.child > np.arange(tests)[:, None] if tests else np.ones(0, bool)
+    sound = (
+        ensemble.values.ndim == 2
+        and ensemble.values.shape[1] == n_labels == len(ensemble.initial)
+        and ensemble.child.shape == (tests, 2)
+        and len(ensemble.threshold) == len(ensemble.missing_right) == len(ensemble.gain) == tests
+        and (tests == 0 or (ensemble.feature.min() >= 0 and ensemble.feature.max() < n_features))
+        and within(ensemble.child)
+        and within(ensemble.root)
+        and bool(((ensemble.child < 0) | forward).all())
+        and len(first) >= 1
+        and first[0] == 0
+        and first[-1] == terms
+        and bool((np.diff(first) > 0).all())
+    )
+    if not sound:
+        raise ModelFileError(f"{path} is damaged: its arrays do not fit together")

@@ -1,0 +1,120 @@
+"""What comes in at the door: tables, weights and parameters, checked once."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+
+from ..data.table import Table, as_table, is_frame
+
+
+def check_table(estimator, X, *, reset: bool) -> Table:
+    """X as a `Table`; sets or checks the feature names and their number.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array, sparse matrix or data frame
+    reset : bool
+        Whether this is the training table.
+    """
+    if is_frame(X):
+        table = as_table(X)
+        if table.n_rows == 0 or table.n_columns == 0:
+            raise ValueError(
+                f"Found array with {table.n_rows} sample(s) (shape=({table.n_rows}, {table.n_columns})) while a "
+                "minimum of 1 sample and 1 feature is required."
+            )
+        _check_names(estimator, X, table, reset)
+        return table
+    X = check_array(
+        X,
+        accept_sparse=("csr", "csc"),
+        dtype="numeric",
+        ensure_all_finite="allow-nan",
+        estimator=estimator,
+        input_name="X",
+    )
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must hold real numbers")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return as_table(X)
+
+
+def _check_names(estimator, X, table: Table, reset: bool) -> None:
+    names = table.names or []
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"two columns of X have the same name: {', '.join(sorted(twice))}; rename one")
+    if hasattr(X, "__dataframe__") and not hasattr(X, "schema"):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)  # pandas: scikit-learn's own messages
+        return
+    if reset:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        estimator.n_features_in_ = table.n_columns
+        return
+    seen = getattr(estimator, "feature_names_in_", None)
+    if seen is not None and list(seen) != list(names):
+        unknown = [n for n in names if n not in set(seen)]
+        absent = [n for n in seen if n not in set(names)]
+        raise ValueError(
+            "The feature names should match those that were passed during fit.\n"
+            + (f"Feature names unseen at fit time: {', '.join(unknown)}\n" if unknown else "")
+            + (f"Feature names seen at fit time, yet now missing: {', '.join(absent)}\n" if absent else "")
+            + ("Feature names must be in the same order as they were in fit.\n" if not unknown and not absent else "")
+        )
+    if table.n_columns != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {table.n_columns} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+
+
+def check_weights(sample_weight, n_rows: int) -> np.ndarray | None:
+    """Row weights, finite and not negative; None stays None."""
+    if sample_weight is None:
+        return None
+    like = np.empty((n_rows, 0))
+    weights = _check_sample_weight(sample_weight, like, dtype=np.float64)
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise ValueError(f"sample_weight[{row}] is negative ({weights[row]}); a weight is at least 0")
+    if not weights.sum() > 0:
+        raise ValueError("sample_weight is zero everywhere; at least one sample must have weight")
+    return weights
+
+
+def check_number(name: str, value, kind, low, high=np.inf, *, open_low: bool = False):
+    """A number in a range, or an error that names the parameter."""
+    wanted = "a whole number" if kind is Integral else "a number"
+    ok = isinstance(value, kind) and not isinstance(value, bool)
+    if ok and not (low < value if open_low else low <= value):
+        ok = False
+    if ok and value > high:
+        ok = False
+    if not ok:
+        bounds = f"above {low}" if open_low else f"of at least {low}"
+        bounds += f" and at most {high}" if np.isfinite(high) else ""
+        raise ValueError(f"{name} must be {wanted} {bounds}; got {value!r}")
+    return value
+
+
+def check_choice(name: str, value, choices):
+    """One of some words, or an error that lists them."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value
+
+
+def thread_count(n_jobs) -> int:
+    """Threads for ``n_jobs``: None means all processors this process may use."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    if n_jobs is None:
+        return available
+    check_number("n_jobs", n_jobs, Integral, -available)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; None means all processors")
+    return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)

@@ -1,0 +1,79 @@
+"""The binned table as the kernels see it.
+
+Columns are dealt into *blocks* whose histograms together fit into a core's second
+level cache.  Inside a block the table is stored row by row as *codes*: a code is
+the number of a (column, bin) pair counted through the block, that is, the row of
+the block's histogram to which the sample's G and H are added, or one of eight codes
+that share such a row in a *coarse* block (``shift`` 3, see ``scan``).
+
+- A *dense* block has ``stride`` codes per row, one for each of its columns.
+- A *sparse* block (``stride`` 0) leaves out the most frequent bin of each column:
+  row i owns the codes from ``start + row_start[first + i]`` up to the next row's.  The
+  frequent bin's sum is the node's total minus the others.
+
+The bins of a column are its value bins in increasing order, then, where the column
+has missing values, one bin for those.  In a coarse block a column's bins, and the bin
+for missing values, begin at a multiple of eight.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .lanes import INLINE
+
+# Records, not one array per field: what is passed from kernel to kernel is a handful of
+# arrays, and compiling takes a tenth of the time.
+BLOCK = np.dtype(
+    [
+        ("start", np.intp),  # first code of the block
+        ("stride", np.intp),  # codes per row, 0 in sparse blocks
+        ("first", np.intp),  # where the block's offsets begin in row_start
+        ("shift", np.intp),  # histogram row = code >> shift
+        ("slot", np.intp),  # its columns are slot up to slot_end
+        ("slot_end", np.intp),
+        ("origin", np.intp),  # its histogram rows, counted through all blocks
+        ("origin_end", np.intp),
+    ]
+)
+COLUMN = np.dtype(
+    [
+        ("block", np.intp),
+        ("feature", np.intp),  # column in the user's table
+        ("code", np.intp),  # of bin 0
+        ("last", np.intp),  # code of the bin for missing values, else of the last bin
+        ("n_bins", np.intp),  # value bins
+        ("missing", np.intp),  # 1 where a bin for missing values follows
+        ("frequent", np.intp),  # the bin left out in a sparse block, else -1
+    ]
+)
+
+
+class Blocks(NamedTuple):
+    """All blocks; columns are numbered through the blocks ("slots")."""
+
+    codes: np.ndarray  # CODE, all blocks one after the other
+    row_start: np.ndarray  # uint32, for each sparse block n + 1 offsets
+    block: np.ndarray  # (blocks,) BLOCK
+    column: np.ndarray  # (slots,) COLUMN
+
+    @property
+    def n_rows(self) -> int:
+        """Histogram rows of all blocks."""
+        return int(self.block["origin_end"][-1]) if len(self.block) else 0
+
+
+@njit(**INLINE)
+def bin_of(blocks, slot, row):
+    """The bin of one sample in one column; n_bins or more where its value is missing."""
+    column = blocks.column[slot]
+    block = blocks.block[column.block]
+    if block.stride > 0:
+        return np.intp(blocks.codes[block.start + row * block.stride + slot - block.slot]) - column.code
+    first = block.first + row
+    for k in range(block.start + blocks.row_start[first], block.start + blocks.row_start[first + 1]):
+        c = np.intp(blocks.codes[k])
+        if c >= column.code:
+            return c - column.code if c <= column.last else column.frequent
+    return column.frequent

@@ -1,0 +1,25 @@
+"""Every dtype that crosses a kernel's border, named once, with the reason."""
+
+import numpy as np
+
+CODE = np.uint16  # a (column, bin) pair inside its block; a block has at most 65536
+ROW = np.int32  # row numbers: half the memory traffic of int64, 2e9 rows are enough
+NODE = np.int32  # node and leaf numbers
+SCORE = np.float64  # F, G, H and every sum that decides a value
+
+# Histograms are added up in fixed point: integer addition is associative, so that a
+# sibling's histogram is exactly parent minus child, and the bits of a model do not
+# depend on the order of additions.  Total weights are scaled to 2**30 or 2**60.
+COARSE, COARSE_BITS = np.int32, 30  # real votes: resolution 1e-9 of the total weight
+FINE, FINE_BITS = np.int64, 60  # discrete votes: an exact search, ties stay ties
+
+# Criteria, as the kernels see them.
+EDGE, Z, NEWTON = 0, 1, 2
+
+# Losses, as the kernels see them.
+EXPONENTIAL, LOGISTIC = 0, 1
+
+
+def lanes(n_labels: int) -> int:
+    """Length of a padded label vector: the next multiple of 4."""
+    return -(-n_labels // 4) * 4

@@ -1,0 +1,363 @@
+"""Growing a Hamming tree, best leaf first (TREEBASE, Kegl 2011, Figure 3.10).
+
+One call grows one tree on all threads of a team.  A leaf in the queue knows its best
+cut and the gain of making it; the leaf with the largest gain is cut, its rows are
+partitioned, and the cuts of the two new leaves are searched.  Only the smaller child's
+histogram is built from rows, the other's is parent minus child, in the parent's place.
+
+A gain is what a cut adds to the best that the leaf could do uncut.  With discrete votes
+this is the edge over that of the leaf's best constant vote, as in the C++ program, whose
+trees are followed step by step in the tests; Figure 3.10 has the edge of the parent's
+votes in its place.
+
+A stump is a tree of two leaves.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .blocks import bin_of
+from .dtypes import EDGE, ROW
+from .histogram import build_histogram, subtract_histogram, sum_payload
+from .lanes import INNER, OPTIONS, copy
+from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
+from .team import barrier, next_item
+
+FINALISTS = 4  # coarse columns that are searched bin by bin
+_ALONE = 4096  # nodes below this many rows are partitioned by one thread
+
+
+GROWING = np.dtype(
+    [
+        ("start", np.intp),  # the node's rows are rows[start:end]
+        ("end", np.intp),
+        ("left", np.intp),  # number of the left child, the right one is next; -1 in leaves
+        ("feature", np.intp),  # cut column in the user's table
+        ("slot", np.intp),  # the same in the blocks
+        ("bin", np.intp),  # last bin on the left; of a made cut, one that has samples
+        ("next_bin", np.intp),  # of a made cut: first bin on the right that has samples
+        ("missing_right", np.intp),
+        ("place", np.intp),  # where the node's histogram is in the pool
+        ("kept", np.intp),  # whether it stays there
+        ("gain", np.float64),  # of the best cut, whether made or not
+        ("score", np.float64),  # of the node as a leaf
+    ]
+)
+FOUND = np.dtype([("score", np.float64), ("slot", np.intp), ("bin", np.intp), ("missing_right", np.intp)])
+
+
+class Tree(NamedTuple):
+    """A growing tree: 2 N - 1 nodes for N leaves, and the scratch of the growth.
+
+    Nodes are numbered as they are born.
+    """
+
+    node: np.ndarray  # (nodes,) GROWING
+    total: np.ndarray  # (nodes, width) payload sums
+    best_left: np.ndarray  # (nodes, width) payload sums left of the best cut
+    pool: np.ndarray  # (places + 2, all histogram rows * width); the last two are not kept
+    coarse: np.ndarray  # (2, slots) COARSE_CUT, of the new leaves
+    finalists: np.ndarray  # (2, FINALISTS) intp, coarse columns to be searched bin by bin
+    found: np.ndarray  # (2, blocks + FINALISTS) FOUND, best cuts of the new leaves
+    found_left: np.ndarray  # (2, blocks + FINALISTS, width)
+    fine: np.ndarray  # (threads, 16 * width)
+    spare: np.ndarray  # (n,) ROW, for partitioning
+    right: np.ndarray  # (n,) bool, for partitioning
+    parts: np.ndarray  # (threads, 8) intp, of a partition: rows and last bin left, first bin right
+    plan: np.ndarray  # (4,) intp, what the leader tells the team
+
+
+def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
+    """Room for a tree of at most ``n_leaves`` leaves; used again for every round."""
+    nodes = 2 * n_leaves - 1
+    size = blocks.n_rows * width
+    places = int(max(0, min(n_leaves, pool_bytes // max(1, size * np.dtype(dtype).itemsize))))
+    if n_leaves <= 2:
+        places = 0  # a stump has no children to search
+    n_found = blocks.block.size + FINALISTS
+    found = np.zeros((2, n_found), FOUND)
+    found["slot"] = -1
+    return Tree(
+        node=np.zeros(nodes, GROWING),
+        total=np.zeros((nodes, width), dtype),
+        best_left=np.zeros((nodes, width), dtype),
+        pool=np.empty((places + 2, size), dtype),
+        coarse=np.zeros((2, blocks.column.size), COARSE_CUT),
+        finalists=np.empty((2, FINALISTS), np.intp),
+        found=found,
+        found_left=np.empty((2, n_found, width), dtype),
+        fine=np.empty((n_threads, 16 * width), dtype),
+        spare=np.empty(n_rows, ROW),
+        right=np.empty(n_rows, np.bool_),
+        parts=np.zeros((n_threads, 8), np.intp),
+        plan=np.zeros(4, np.intp),
+    )
+
+
+# What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
+# comes by subtraction.
+_PARENT, _FIRST, _SECOND, _SUBTRACT = 0, 1, 2, 3
+
+
+@njit(**INNER)
+def _search_block(blocks, b, payload, criterion, ridge, rows, tree, scratch):
+    """Histograms of one block for the new leaves, and their best cuts."""
+    block = blocks.block[b]
+    width, half = payload.width, payload.half
+    base = block.origin * width
+    for k in range(2):
+        number = tree.plan[_FIRST + k]
+        if number < 0:
+            continue
+        node = tree.node[number]
+        total = tree.total[number]
+        histogram = tree.pool[node.place]
+        if k == 1 and tree.plan[_SUBTRACT] != 0:
+            sibling = tree.node[tree.plan[_FIRST]]
+            subtract_histogram(block, width, histogram, tree.pool[sibling.place], base)
+        else:
+            build_histogram(blocks, block, payload, rows, node.start, node.end, total, histogram, base, scratch[0])
+        if block.shift > 0:
+            scan_coarse(blocks.column, block, criterion, ridge, half, total, histogram, base, scratch, tree.coarse[k])
+        else:
+            found = tree.found[k, b]
+            found.score, found.slot, found.bin, found.missing_right = scan_block(
+                blocks.column, block, criterion, ridge, half, total, histogram, base,
+                scratch, tree.found_left[k, b],
+            )  # fmt: skip
+
+
+@njit(**INNER)
+def _choose_finalists(blocks, coarse, finalists):
+    """The coarse columns with the best cuts, best first; ties go to the earlier column."""
+    columns = blocks.column
+    count = 0
+    for slot in range(columns.size):
+        if blocks.block[columns[slot].block].shift == 0:
+            continue
+        at = count
+        while at > 0:
+            rival = finalists[at - 1]
+            if coarse[slot].score < coarse[rival].score or (
+                coarse[slot].score == coarse[rival].score and columns[slot].feature > columns[rival].feature
+            ):
+                break
+            if at < FINALISTS:
+                finalists[at] = rival
+            at -= 1
+        if at < FINALISTS:
+            finalists[at] = slot
+            count = min(count + 1, FINALISTS)
+    for at in range(count, FINALISTS):
+        finalists[at] = -1
+
+
+@njit(**INNER)
+def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch):
+    """Bin by bin search of one coarse column in one new leaf."""
+    k, place = item // FINALISTS, item % FINALISTS
+    number = tree.plan[_FIRST + k]
+    if number < 0:
+        return
+    node = tree.node[number]
+    at = tree.found.shape[1] - FINALISTS + place
+    found = tree.found[k, at]
+    slot = tree.finalists[k, place]
+    found.slot = slot
+    if slot >= 0:
+        found.score, found.bin, found.missing_right = scan_fine(
+            blocks, slot, tree.coarse[k, slot].row, payload, criterion, ridge, rows, node.start, node.end,
+            tree.total[number], tree.pool[node.place], tree.fine[tid], scratch, tree.found_left[k, at],
+        )  # fmt: skip
+
+
+@njit(**INNER)
+def _choose_cut(columns, found, found_left, node, best_left):
+    """The best of the cuts found becomes the new leaf's candidate."""
+    best = -1
+    for at in range(found.size):
+        slot = found[at].slot
+        if slot < 0:
+            continue
+        if best < 0 or found[at].score > found[best].score or (
+            found[at].score == found[best].score and columns[slot].feature < columns[found[best].slot].feature
+        ):  # fmt: skip
+            best = at
+    if best < 0:
+        node.gain = -np.inf
+        return
+    node.gain = found[best].score - node.score
+    node.slot = found[best].slot
+    node.feature = columns[node.slot].feature
+    node.bin = found[best].bin
+    node.missing_right = found[best].missing_right
+    copy(best_left, 0, found_left[best], 0, best_left.size)
+
+
+@njit(**INNER)
+def _mark(blocks, node, rows, begin, stop, right, part):
+    """OUT right: which of rows[begin:stop] go right.
+
+    OUT part: how many go left, the last bin there, the first bin on the right.
+    """
+    n_bins = blocks.column[node.slot].n_bins
+    n_left, low, high = 0, -1, n_bins
+    for r in range(begin, stop):
+        b = bin_of(blocks, node.slot, np.intp(rows[r]))
+        if b >= n_bins:
+            goes = node.missing_right != 0
+        else:
+            goes = b > node.bin
+            if goes:
+                high = min(high, b)
+            else:
+                low = max(low, b)
+        right[r] = goes
+        n_left += not goes
+    part[0], part[1], part[2] = n_left, low, high
+
+
+@njit(**INNER)
+def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
+    """Stable partition of the node's rows, left side first.
+
+    Sets the node's bin and next_bin to the nearest bins that have samples.  Returns the
+    border, to the leader at least.
+    """
+    start, end = node.start, node.end
+    n_parts = 1 if end - start < _ALONE else n_threads
+    if tid >= n_parts:
+        return end
+    size = -(-(end - start) // n_parts)
+    begin = min(start + tid * size, end)
+    stop = min(begin + size, end)
+    _mark(blocks, node, rows, begin, stop, right, parts[tid])
+    if n_parts > 1:
+        barrier(n_threads, sync)
+    before, border, low, high = 0, start, -1, blocks.column[node.slot].n_bins
+    for t in range(n_parts):
+        before += parts[t, 0] if t < tid else 0
+        border += parts[t, 0]
+        low, high = max(low, parts[t, 1]), min(high, parts[t, 2])
+    to_left, to_right = start + before, border + (begin - start) - before
+    for r in range(begin, stop):
+        if right[r]:
+            spare[to_right] = rows[r]
+            to_right += 1
+        else:
+            spare[to_left] = rows[r]
+            to_left += 1
+    if n_parts > 1:
+        barrier(n_threads, sync)
+    for r in range(begin, stop):
+        rows[r] = spare[r]
+    if n_parts > 1:
+        barrier(n_threads, sync)
+    if tid == 0:
+        node.bin, node.next_bin = low, high
+    return border
+
+
+@njit(**INNER)
+def _split(missing, keep_rows, tree, number, border, n_nodes, n_kept):
+    """Two new leaves; returns how many places of the pool are taken."""
+    a, b = n_nodes, n_nodes + 1
+    parent, left, right = tree.node[number], tree.node[a], tree.node[b]
+    parent.left = a
+    left.left = right.left = -1
+    left.start, left.end = parent.start, border
+    right.start, right.end = border, parent.end
+    for k in range(tree.total.shape[1]):
+        tree.total[a, k] = tree.best_left[number, k]
+        tree.total[b, k] = tree.total[number, k] - tree.best_left[number, k]
+    n_left, n_right = border - parent.start, parent.end - border
+    if not missing:
+        # Nothing was missing here: a value missing later goes with the majority.
+        parent.missing_right = n_right > n_left
+    n_places = tree.pool.shape[0] - 2
+    small, large = (a, b) if n_left <= n_right else (b, a)
+    tree.node[small].kept = n_kept < n_places and min(n_left, n_right) >= keep_rows
+    tree.node[small].place = n_kept if tree.node[small].kept else n_places
+    tree.node[large].kept = parent.kept
+    tree.node[large].place = parent.place if parent.kept else n_places + 1
+    tree.plan[_FIRST], tree.plan[_SECOND] = small, large
+    tree.plan[_SUBTRACT] = parent.kept and max(n_left, n_right) >= keep_rows
+    return n_kept + tree.node[small].kept
+
+
+@njit(**OPTIONS)
+def grow(tid, n_threads, sync, blocks, payload, criterion, ridge, rows, n_leaves, keep_rows, tree):
+    """Grow a tree on ``rows`` (IN/OUT, permuted so that a leaf's rows are contiguous).
+
+    Returns the number of nodes: 1 where no cut has a gain, else 2 * leaves - 1.
+
+    keep_rows : histograms of nodes with fewer rows are not kept for subtraction
+    """
+    width, half = payload.width, payload.half
+    scratch = np.zeros((4, width), payload.dense.dtype)
+    zeros = np.zeros(width, payload.dense.dtype)
+    any_coarse = False
+    for b in range(blocks.block.size):
+        any_coarse = any_coarse or blocks.block[b].shift > 0
+    plan = tree.plan
+    n_nodes = 1
+    n_kept = 0
+    if tid == 0:
+        root = tree.node[0]
+        root.start, root.end, root.left = 0, rows.size, -1
+        root.kept = tree.pool.shape[0] > 2 and rows.size >= keep_rows
+        root.place = 0 if root.kept else tree.pool.shape[0] - 2
+        n_kept = root.kept
+        sum_payload(payload, rows, 0, rows.size, tree.total[0])
+        # A stump is cut even where a constant would have the larger edge (3.4.2).
+        stump = criterion == EDGE and n_leaves == 2
+        root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], zeros)
+        plan[_PARENT], plan[_FIRST], plan[_SECOND], plan[_SUBTRACT] = -1, 0, -1, 0
+    barrier(n_threads, sync)
+    while True:
+        item = next_item(sync)
+        while item < blocks.block.size:
+            _search_block(blocks, item, payload, criterion, ridge, rows, tree, scratch)
+            item = next_item(sync)
+        barrier(n_threads, sync)
+        if any_coarse:
+            if tid == 0:
+                for k in range(2):
+                    if plan[_FIRST + k] >= 0:
+                        _choose_finalists(blocks, tree.coarse[k], tree.finalists[k])
+            barrier(n_threads, sync)
+            item = next_item(sync)
+            while item < 2 * FINALISTS:
+                _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch)
+                item = next_item(sync)
+            barrier(n_threads, sync)
+        if tid == 0:
+            for k in range(2):
+                number = plan[_FIRST + k]
+                if number >= 0:
+                    _choose_cut(
+                        blocks.column, tree.found[k], tree.found_left[k], tree.node[number], tree.best_left[number]
+                    )
+            best = -1
+            for number in range(n_nodes):
+                node = tree.node[number]
+                if node.left < 0 and node.gain > 0 and (best < 0 or node.gain > tree.node[best].gain):
+                    best = number
+            plan[_PARENT] = best
+        barrier(n_threads, sync)
+        parent = plan[_PARENT]
+        if parent < 0:
+            break
+        border = _partition(tid, n_threads, sync, blocks, tree.node[parent], rows, tree.spare, tree.right, tree.parts)
+        if tid == 0:
+            missing = blocks.column[tree.node[parent].slot].missing != 0
+            n_kept = _split(missing, keep_rows, tree, parent, border, n_nodes, n_kept)
+            for number in range(n_nodes, n_nodes + 2):
+                tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], zeros)
+        n_nodes += 2
+        if (n_nodes + 1) // 2 >= n_leaves:
+            break
+        barrier(n_threads, sync)
+    return n_nodes

@@ -1,0 +1,199 @@
+"""Criteria, and the search for the best cut of a block from its histogram.
+
+A cut after bin b sends the bins 0..b to the left, the rest to the right, and says on
+which side missing values go.  Scores are "more is better":
+
+====== =====================================================  =====================
+EDGE   sum_l |G_right - G_left|                               Kegl 2011, (3.33)
+Z      - sum over sides and l of 2 sqrt(W- W+)                Schapire, Singer 1999
+NEWTON   sum over sides and l of G^2 / (H + ridge)            Friedman 2001
+====== =====================================================  =====================
+"""
+
+import numpy as np
+from numba import njit
+
+from .blocks import bin_of
+from .dtypes import EDGE, Z
+from .lanes import INLINE, INNER, add_lanes, copy, edge_score, is_zero, newton_score, subtract_lanes, z_score, zero
+
+
+@njit(**INLINE)
+def cut_score(criterion, left, total, half, ridge):
+    """Score of the cut whose left side sums to ``left``, in the payload's units."""
+    if criterion == EDGE:
+        return np.float64(edge_score(left, total, half))
+    if criterion == Z:
+        return -2.0 * z_score(left, total, half)
+    return newton_score(left, total, half, ridge)
+
+
+@njit(**INNER)
+def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_missing, left, other, best_left):
+    """The best cut between ``n_rows`` histogram rows from element ``first`` on.
+
+    left : IN what is left of the first row already; scratch
+    miss : (width,) sum over missing values, of use where ``has_missing``
+    other : scratch, (width,)
+    best_left : OUT, (width,), what the best cut sends to the left
+
+    Returns
+    -------
+    score, row, missing_right
+        The cut is after ``row``, -1 where there is none.  On equal scores the lower cut
+        wins, then missing on the right.
+    """
+    width = total.size
+    last = n_rows - 1
+    while last >= 0 and is_zero(histogram, first + last * width, width):
+        last -= 1
+    # Without missing values a cut after the last row is no cut; its score says so, except
+    # with EDGE, where it is the edge of the constant classifier.
+    end = last if criterion == EDGE and not has_missing else last + 1
+    best, best_row, best_missing = -np.inf, -1, 1
+    for row in range(end):
+        at = first + row * width
+        if is_zero(histogram, at, width):
+            continue
+        # Half by half, as the criteria read them back: a load that spans two recent
+        # stores would wait until both have reached the cache.
+        for k in range(0, width, half):
+            add_lanes(left, k, histogram, at + k, half)
+        for side in range(2 if has_missing and row < last else 1):
+            if side == 1:
+                copy(other, 0, left, 0, width)
+                add_lanes(other, 0, miss, 0, width)
+            score = cut_score(criterion, other if side == 1 else left, total, half, ridge)
+            if score > best:
+                best, best_row, best_missing = score, row, 1 - side
+                copy(best_left, 0, other if side == 1 else left, 0, width)
+    return best, best_row, best_missing
+
+
+@njit(**INLINE)
+def _read_missing(column, histogram, at, width, miss):
+    """Whether the node has missing values in a column; OUT miss: their sum."""
+    has_missing = column.missing != 0 and not is_zero(histogram, at, width)
+    if has_missing:
+        copy(miss, 0, histogram, at, width)
+    return has_missing
+
+
+@njit(**INNER)
+def scan_block(columns, block, criterion, ridge, half, total, histogram, base, scratch, best_left):
+    """The best cut of one block that is not coarse.
+
+    scratch : (4, width)
+    best_left : OUT, (width,), what the best cut sends to the left
+
+    Returns
+    -------
+    score, slot, bin, missing_right
+        ``slot`` is -1 where no cut separates anything, ``bin`` the last on the left.  On
+        equal scores the column that comes first in the user's table wins.
+    """
+    width = total.size
+    miss, left, other, column_left = scratch[0], scratch[1], scratch[2], scratch[3]
+    best, best_slot, best_bin, best_missing = -np.inf, -1, -1, 1
+    for slot in range(block.slot, block.slot_end):
+        column = columns[slot]
+        first = base + column.code * width
+        has_missing = _read_missing(column, histogram, base + column.last * width, width, miss)
+        zero(left, 0, width)
+        score, b, missing_right = _scan(
+            criterion, ridge, half, total, histogram, first, column.n_bins, miss, has_missing, left, other, column_left
+        )
+        if b >= 0 and (
+            score > best or best_slot < 0 or (score == best and column.feature < columns[best_slot].feature)
+        ):
+            best, best_slot, best_bin, best_missing = score, slot, b, missing_right
+            copy(best_left, 0, column_left, 0, width)
+    return best, best_slot, best_bin, best_missing
+
+
+# Coarse blocks: a histogram row sums eight neighbouring bins.  All cuts between rows are
+# scored; the few columns where the best of these are best are then searched bin by bin,
+# in the two rows on either side of that cut.  Histograms are an eighth of the size, so
+# that a node costs what its rows cost and no more.
+
+COARSE_CUT = np.dtype([("score", np.float64), ("row", np.intp)])  # a cut after a row
+
+
+@njit(**INNER)
+def scan_coarse(columns, block, criterion, ridge, half, total, histogram, base, scratch, coarse):
+    """OUT coarse (COARSE_CUT records): the best cut between rows of each column of a block.
+
+    A column whose samples are all in one row has the score of no cut.
+    """
+    width = total.size
+    miss, left, other, column_left = scratch[0], scratch[1], scratch[2], scratch[3]
+    for slot in range(block.slot, block.slot_end):
+        column = columns[slot]
+        first = column.code >> 3
+        n_rows = (column.n_bins + 7) >> 3
+        has_missing = _read_missing(column, histogram, base + (column.last >> 3) * width, width, miss)
+        zero(left, 0, width)
+        score, row, _ = _scan(
+            criterion,
+            ridge,
+            half,
+            total,
+            histogram,
+            base + first * width,
+            n_rows,
+            miss,
+            has_missing,
+            left,
+            other,
+            column_left,
+        )
+        coarse[slot].score = score
+        coarse[slot].row = first + max(row, 0)
+
+
+@njit(**INNER)
+def scan_fine(
+    blocks, slot, row, payload, criterion, ridge, rows, start, end, total, histogram, fine, scratch, best_left
+):
+    """The best cut of one column of a coarse block in the rows ``row`` and ``row + 1``.
+
+    fine : scratch, (16 * width,)
+    Other arguments as in `scan_block`; returns score, bin, missing_right.
+    """
+    width = total.size
+    column = blocks.column[slot]
+    base = blocks.block[column.block].origin * width
+    first = column.code >> 3
+    begin = (row - first) * 8
+    frequent = column.frequent
+    zero(fine, 0, fine.size)
+    for r in range(start, end):
+        i = np.intp(rows[r])
+        b = bin_of(blocks, slot, i) - begin
+        if 0 <= b < 16 and b + begin < column.n_bins and b + begin != frequent:
+            add_lanes(fine, b * width, payload.dense, i * payload.lanes, payload.lanes)
+            if payload.one_hot:
+                fine[b * width + payload.positive[i]] += payload.weight[i]
+    if 0 <= frequent - begin < 16:
+        # Not stored in sparse blocks: what the others leave of its coarse row.
+        at = (frequent - begin) * width
+        add_lanes(fine, at, histogram, base + (first + (frequent >> 3)) * width, width)
+        for b in range((frequent - begin) & ~7, ((frequent - begin) & ~7) + 8):
+            if b != frequent - begin:
+                subtract_lanes(fine, at, fine, b * width, width)
+    miss, left, other = scratch[0], scratch[1], scratch[2]
+    has_missing = _read_missing(column, histogram, base + (column.last >> 3) * width, width, miss)
+    zero(left, 0, width)
+    for k in range(first, row):
+        add_lanes(left, 0, histogram, base + k * width, width)
+    n_rows = min(16, column.n_bins - begin)
+    score, b, missing_right = _scan(
+        criterion, ridge, payload.half, total, fine, 0, n_rows, miss, has_missing, left, other, best_left
+    )
+    return score, begin + b, missing_right
+
+
+@njit(**INNER)
+def leaf_score(criterion, ridge, half, total, zeros):
+    """What a node brings as a leaf: the score of no cut."""
+    return cut_score(criterion, zeros, total, half, ridge)

@@ -1,0 +1,53 @@
+"""Losses: scores and labels -> the signed pull G and the weight H of every pair.
+
+A loss is its kernel (in ``kernels.update``), its starting scores and its link from
+scores to probabilities; the boosting loop knows nothing else of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .kernels.dtypes import EXPONENTIAL, LOGISTIC
+
+
+class Loss:
+    """Common to all losses.
+
+    Attributes
+    ----------
+    code : int
+        What the kernels call it.
+    has_curvature : bool
+        Whether H is more than |G|.
+    """
+
+    code: int
+    name: str
+    has_curvature: bool
+
+    def initial_scores(self, signed: np.ndarray) -> np.ndarray:
+        """F before the first round, (K,); ``signed`` is W0 Y."""
+        return np.zeros(signed.shape[1])
+
+
+class Exponential(Loss):
+    """W0 exp(-F Y) (Kegl 2011, eq. 3.13): AdaBoost.MH."""
+
+    code, name, has_curvature = EXPONENTIAL, "exponential", False
+
+
+class Logistic(Loss):
+    """W0 log(1 + exp(-2 F Y)) / log 2, label by label: LogitBoost (Friedman et al. 2000)."""
+
+    code, name, has_curvature = LOGISTIC, "logistic", True
+
+    def initial_scores(self, signed):
+        """Half the log odds of each label, the best constant."""
+        positive = np.maximum(signed, 0.0).sum(axis=0)
+        negative = np.maximum(-signed, 0.0).sum(axis=0)
+        tiny = np.abs(signed).sum() / max(1, signed.size)
+        return 0.5 * np.log((positive + tiny) / (negative + tiny))
+
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Exponential(), Logistic())}
