@@ -38,8 +38,9 @@ def base_learner_from(spec: Any):
         value = getattr(spec, size, None)
         if value is not None and (isinstance(value, bool) or int(value) != value or value < _LEAST[size]):
             raise ValueError(f"{size} must be a whole number of at least {_LEAST[size]}; got {value!r}")
-    if getattr(spec, "base", None) is not None:
-        base_learner_from(spec.base)
+    base = getattr(spec, "base", None)
+    if base is not None:
+        base_learner_from(base)
     return spec
 
 
