@@ -66,7 +66,8 @@ def spec_of(learner) -> str:
     """The specification of a base learner, for files and titles."""
     for name, (kind, size) in LEARNERS.items():
         if type(learner) is kind:
-            text = name if size is None else f"{name}:{getattr(learner, size)}"
+            value = getattr(learner, size) if size else None
+            text = name if value is None else f"{name}:{value}"
             base = getattr(learner, "base", None)
             return text if base is None or isinstance(base, Stump) else f"{text}/{spec_of(base)}"
     raise TypeError(f"not a base learner: {learner!r}")

@@ -22,13 +22,15 @@ class Tree(BaseEstimator):
 
     Parameters
     ----------
-    n_leaves : int, default=20
-        Leaves of the tree; N leaves take N - 1 cuts.
+    n_leaves : int or None, default=None
+        Leaves of the tree; N leaves take N - 1 cuts.  None leaves the size to the
+        estimator: twice the number of labels, at least 20 and at most 64, and fewer for
+        tables with fewer than 25 rows to a leaf.
     base : Stump or Product of stumps, default=None
         What cuts a node; None means ``Stump()``.
     """
 
-    def __init__(self, n_leaves=20, base=None):
+    def __init__(self, n_leaves=None, base=None):
         self.n_leaves = n_leaves
         self.base = base
 

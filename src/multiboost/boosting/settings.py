@@ -1,8 +1,10 @@
 """From what the user said, or did not say, to the parts of the loop.
 
-Where the user leaves the loss to us, a short comparison decides: exponential loss with
-real votes wins on clean tables, above all with many classes, logistic loss with small
-steps on noisy ones.  ``docs/defaults.md`` has the measurements.
+A user who sets nothing gets what a short comparison on held-out rows finds better:
+exponential loss with real votes, which wins on clean tables, above all with many
+classes, or logistic loss with smaller trees and steps, which wins on noisy ones.  With
+multi-label targets exponential loss won wherever we looked, and nothing is compared.
+``docs/defaults.md`` has the measurements.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.base import clone
 
+from ..base import Tree
 from ..base.criterion import Criterion, Edge, LogOdds, Newton
 from ..data.dataset import Dataset
 from ..data.table import Table
@@ -18,10 +22,19 @@ from ..data.target import Target
 from ..kernels.dtypes import EDGE, lanes
 from ..kernels.team import Team
 from ..losses import LOSSES, Loss
+from .loop import Boosting
 from .step import AlphaStep, RateStep
 
 VOTES = ("real", "discrete")
 LOSS_CHOICES = ("auto", *LOSSES)
+
+RATES = {"exponential": 0.2, "logistic": 0.1}
+_NOISY_LEAVES = 8  # of trees under the logistic loss, where the user does not say
+
+_TRIAL_ROUNDS = 50
+_TRIAL_ROWS = 5000  # that take part in the comparison
+_FOLDS = 5  # all of them are held out in turn below _FEW rows, else only the first
+_FEW = 1000
 
 
 @dataclass
@@ -60,14 +73,69 @@ class Settings:
         row_bytes = (half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
         return Dataset(table, max_bins, target.row_weight, row_bytes, team.n_threads, coarse=not exhaustive)
 
+    def boosting(self, table: Table, target: Target, max_bins: int, team: Team, start=None, scores=None) -> Boosting:
+        """A run with these settings, ready for its first round."""
+        dataset = self.dataset(table, target, max_bins, team)
+        criterion = self.criterion(target)
+        return Boosting(
+            dataset, target, self.loss, criterion, self.base_learner, self.step, team, start=start, scores=scores
+        )
+
+
+def default_leaves(n_rows: int, n_labels: int) -> int:
+    """Leaves of a tree where the user does not say: twice the labels, 20 to 64.
+
+    Small tables get smaller trees, 25 rows to a leaf.
+    """
+    return int(max(4, min(64, max(20, 2 * n_labels), n_rows // 25)))
+
+
+def sized(learner, n_leaves: int):
+    """The base learner with ``n_leaves`` in trees that leave their size open."""
+    if isinstance(learner, Tree) and learner.n_leaves is None:
+        return clone(learner).set_params(n_leaves=n_leaves)
+    base = getattr(learner, "base", None)
+    return learner if base is None else clone(learner).set_params(base=sized(base, n_leaves))
+
 
 def choose_settings(
-    table: Table, target: Target, learner, *, votes, loss, learning_rate, ridge, max_bins, team
+    table: Table, target: Target, learner, *, votes, loss, learning_rate, ridge, max_bins, team, free: bool
 ) -> Settings:
-    """Settings for a training set."""
+    """Settings for a training set.
+
+    Parameters
+    ----------
+    free : bool
+        Whether the user has set nothing that the comparison could change.
+    """
+    large = sized(learner, default_leaves(table.n_rows, target.kind.n_labels))
     if votes == "discrete":
-        return Settings(LOSSES["exponential"], votes, learner, AlphaStep(learning_rate or 1.0), ridge)
-    if loss == "auto":
+        return Settings(LOSSES["exponential"], votes, large, AlphaStep(learning_rate or 1.0), ridge)
+    if loss == "auto" and (not free or target.kind.kind == "multilabel"):
         loss = "exponential"
-    rate = learning_rate or {"exponential": 0.2, "logistic": 0.1}[loss]
-    return Settings(LOSSES[loss], votes, learner, RateStep(rate), ridge)
+    rates = {name: RateStep(learning_rate or rate) for name, rate in RATES.items()}
+    small = sized(learner, max(4, min(_NOISY_LEAVES, table.n_rows // 100)))
+    options = {
+        "exponential": Settings(LOSSES["exponential"], votes, large, rates["exponential"], ridge),
+        "logistic": Settings(LOSSES["logistic"], votes, small, rates["logistic"], ridge),
+    }
+    if loss != "auto":
+        return options[loss]
+    return _better(list(options.values()), table, target, max_bins, team)
+
+
+def _better(options: list[Settings], table: Table, target: Target, max_bins: int, team: Team) -> Settings:
+    """The settings with the lowest held-out error after a few rounds; the first on a tie."""
+    rows = np.random.default_rng(0).permutation(table.n_rows)[:_TRIAL_ROWS]
+    fold = np.arange(rows.size) % _FOLDS
+    errors = np.zeros(len(options))
+    for held_out in range(_FOLDS if rows.size <= _FEW else 1):
+        inside, outside = rows[fold != held_out], rows[fold == held_out]
+        if not (np.any(target.signed[inside]) and np.any(target.signed[outside])):
+            continue
+        learned, tested = target.take(inside), target.take(outside)
+        for k, settings in enumerate(options):
+            boosting = settings.boosting(table.take(inside), learned, max_bins, team)
+            boosting.run(_TRIAL_ROUNDS)
+            errors[k] += tested.error(boosting.builder.build().scores(table.take(outside), team))
+    return options[int(errors.argmin())]

@@ -20,14 +20,14 @@ _SAMPLE = 200_000  # rows from which quantiles of longer columns are taken
 
 def midpoint(a, b):
     """Half-way between a < b, and never b itself, even for neighbouring floats."""
-    middle = a + (b - a) / 2
-    return np.where(middle < b, middle, a)
+    middle = a / 2 + b / 2  # a + b may overflow
+    return np.where((middle >= a) & (middle < b), middle, a)
 
 
 def midpoint_of(a: float, b: float) -> float:
     """`midpoint` of two numbers."""
-    middle = a + (b - a) / 2
-    return middle if middle < b else a
+    middle = a / 2 + b / 2
+    return middle if a <= middle < b else a
 
 
 class ColumnBins:

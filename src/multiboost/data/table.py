@@ -36,6 +36,10 @@ class Table:
         """Rows ``first`` up to ``last`` as a dense (rows, columns) float64 array."""
         raise NotImplementedError  # pragma: no cover
 
+    def take(self, rows: np.ndarray) -> Table:
+        """The table of some rows."""
+        raise NotImplementedError  # pragma: no cover
+
 
 class Column:
     """One column; sparse where ``where`` is given: all other rows hold 0.
@@ -68,6 +72,9 @@ class DenseTable(Table):
     def rows(self, first, last):
         return np.ascontiguousarray(self.array[first:last], dtype=np.float64)
 
+    def take(self, rows):
+        return DenseTable(self.array[rows])
+
 
 class SparseTable(Table):
     """A SciPy sparse matrix or array; entries that are not stored are zeros."""
@@ -93,6 +100,11 @@ class SparseTable(Table):
             self._by_row = self.matrix.tocsr()
         return np.ascontiguousarray(self._by_row[first:last].toarray(), dtype=np.float64)
 
+    def take(self, rows):
+        if self._by_row is None:
+            self._by_row = self.matrix.tocsr()
+        return SparseTable(self._by_row[rows])
+
 
 class Frame(Table):
     """A pandas, polars or Arrow table, by way of narwhals."""
@@ -112,7 +124,10 @@ class Frame(Table):
             return np.asarray(series.to_numpy(), dtype=np.float64)
         try:
             return (
-                np.array([np.nan if v is None else v for v in series.to_list()], dtype=np.float64)
+                np.array(
+                    [np.nan if v is None or type(v).__name__ == "NAType" else v for v in series.to_list()],
+                    dtype=np.float64,
+                )
                 if (str(dtype) in ("Unknown", "Object", "Boolean"))
                 else np.asarray(series.cast(_float64()).to_numpy(), dtype=np.float64)
             )
@@ -128,6 +143,9 @@ class Frame(Table):
             for j in range(self.n_columns):
                 self._dense[:, j] = self._values(j)
         return self._dense[first:last]
+
+    def take(self, rows):
+        return Frame(self.frame[rows.tolist()])
 
 
 def _float64():

@@ -21,13 +21,13 @@ from sklearn.utils.multiclass import type_of_target
 WEIGHTINGS = ("auto", "uniform", "half", "balanced", "given")
 
 
-def _unknown(column: np.ndarray) -> np.ndarray:
+def unknown_labels(column: np.ndarray) -> np.ndarray:
     """Where an object or float array says that a label is not known."""
     if column.dtype.kind == "f":
         return np.isnan(column)
     if column.dtype.kind != "O":
         return np.zeros(column.shape, bool)
-    flat = [v is None or v != v or type(v).__name__ == "NAType" for v in column.ravel()]  # noqa: PLR0124
+    flat = [v is None or type(v).__name__ == "NAType" or v != v for v in column.ravel()]  # noqa: PLR0124
     return np.array(flat, bool).reshape(column.shape)
 
 
@@ -84,7 +84,7 @@ class TargetKind:
         if self.kind == "multilabel":
             if y.ndim != 2 or y.shape[1] != len(self.classes[0]):
                 raise ValueError(f"y must have {len(self.classes[0])} columns of 0 and 1; got shape {y.shape}")
-            unknown = _unknown(y)
+            unknown = unknown_labels(y)
             return np.where(unknown, -1, np.where(unknown, 0, y).astype(np.intp))
         y = y.reshape(len(y), -1)
         if y.shape[1] != len(self.classes):
@@ -92,7 +92,7 @@ class TargetKind:
         found = np.empty(y.shape, np.intp)
         for t, classes in enumerate(self.classes):
             column = y[:, t]
-            unknown = _unknown(column) if self.kind == "multitask" else np.zeros(len(y), bool)
+            unknown = unknown_labels(column) if self.kind == "multitask" else np.zeros(len(y), bool)
             known = column[~unknown]
             known = known.astype(classes.dtype) if known.dtype.kind == "O" and classes.dtype.kind != "O" else known
             number = np.searchsorted(classes, known)
@@ -163,7 +163,7 @@ def recognise(y: np.ndarray, names=None) -> TargetKind:
         if len(classes) < 2:
             raise ValueError(f"y has only one class, {classes[0]!r}: a classifier needs at least two (n_classes=1)")
         return TargetKind("binary" if len(classes) == 2 else "multiclass", [classes])
-    unknown = _unknown(y)
+    unknown = unknown_labels(y)
     known = y[~unknown]
     try:
         numbers = known.astype(np.float64)
@@ -206,6 +206,13 @@ class Target:
         For quantiles; None where all rows weigh the same.
     """
 
+    kind: TargetKind
+    signed: np.ndarray
+    task_class: np.ndarray
+    task_weight: np.ndarray
+    positive: np.ndarray | None
+    row_weight: np.ndarray | None
+
     def __init__(self, kind: TargetKind, y, weighting="auto", sample_weight=None, label_weight=None):
         self.kind = kind
         encoded = kind.encode(y)
@@ -230,6 +237,29 @@ class Target:
         )
         self.positive = encoded[:, 0] if kind.kind == "multiclass" else None
         self.row_weight = sample_weight
+
+    def take(self, rows: np.ndarray) -> Target:
+        """The target of some rows, with total weight 1 again."""
+        part = object.__new__(Target)
+        part.kind = self.kind
+        total = np.abs(self.signed[rows]).sum()
+        part.signed = self.signed[rows] / total
+        part.task_class = self.task_class[rows]
+        part.task_weight = self.task_weight[rows] / total
+        part.positive = None if self.positive is None else self.positive[rows]
+        part.row_weight = None if self.row_weight is None else self.row_weight[rows]
+        return part
+
+    def error(self, scores: np.ndarray) -> float:
+        """Weighted error of scores (n, K): of tasks where there are tasks, else of labels."""
+        if not self.kind.tasks:
+            wrong = (scores > 0) != (self.signed > 0)
+            return float(np.abs(self.signed[wrong]).sum())
+        error = 0.0
+        for t, part in enumerate(self.kind.tasks):
+            best = scores[:, part].argmax(axis=1) + part.start
+            error += float(self.task_weight[(best != self.task_class[:, t]), t].sum())
+        return error
 
 
 def _initial_weights(kind: TargetKind, signs: np.ndarray, weighting: str, label_weight) -> np.ndarray:

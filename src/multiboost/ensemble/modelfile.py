@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,22 @@ SCHEMA = 1
 _HEADER = "header.json"
 # Zip entries carry a time; a fixed one makes equal models equal files.
 _TIME = (2000, 1, 1, 0, 0, 0)
+
+
+# What reading a zip of arrays raises where bytes are missing or changed.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
+)
 
 
 class ModelFileError(ValueError):
@@ -99,7 +117,9 @@ def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:
                 if name.endswith(".npy"):
                     with archive.open(name) as entry:
                         arrays[name[:-4]] = np.lib.format.read_array(entry, allow_pickle=False)
-    except (zipfile.BadZipFile, EOFError, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except FileNotFoundError:
+        raise
+    except _DAMAGE as error:
         raise ModelFileError(f"{path} is not a multiboost model, or was cut short or altered: {error}") from error
     except ValueError as error:
         if isinstance(error, ModelFileError):

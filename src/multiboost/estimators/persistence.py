@@ -9,7 +9,7 @@ from ..base import base_learner_from, spec_of
 from ..boosting.settings import Settings
 from ..boosting.step import AlphaStep, RateStep
 from ..data.target import TargetKind
-from ..ensemble.ensemble import Ensemble
+from ..ensemble.ensemble import Ensemble, EnsembleBuilder
 from ..ensemble.modelfile import ModelFileError, read_model, write_model
 from ..losses import LOSSES
 
@@ -91,7 +91,7 @@ def load_model(path):
         classifier.ensemble_ = Ensemble(**{name: arrays[f"ensemble.{name}"] for name in names})
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
         classifier.n_features_in_ = header["n_features"]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
     check_ensemble(classifier.ensemble_, classifier.n_features_in_, kind.n_labels, path)
     classifier._target_kind = kind
@@ -107,6 +107,10 @@ def load_model(path):
 
 def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, path) -> None:
     """Refuse arrays that would lead a kernel out of bounds."""
+    for name, like in EnsembleBuilder(np.zeros(n_labels)).build().arrays().items():
+        array = getattr(ensemble, name)
+        if array.dtype != like.dtype or array.ndim != like.ndim:
+            raise ModelFileError(f"{path} is damaged: {name} is not an array of {like.ndim} dimensions of {like.dtype}")
     tests, leaves, terms = len(ensemble.feature), len(ensemble.values), len(ensemble.root)
     first = ensemble.first_term
 
@@ -127,6 +131,7 @@ def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, path) -> 
         and first[0] == 0
         and first[-1] == terms
         and bool((np.diff(first) > 0).all())
+        and len(ensemble.size) == len(first) - 1
     )
     if not sound:
         raise ModelFileError(f"{path} is damaged: its arrays do not fit together")

@@ -24,7 +24,9 @@ def distinct(values, limit):
     bits = key.view(np.uint64)
     last = np.nan
     for i in range(values.size):
-        x = values[i] + 0.0  # -0.0 and 0.0 are one value
+        x = values[i]
+        if x == 0:
+            x = 0.0  # not -0.0, which has other bits
         if np.isnan(x) or x == last:
             continue
         last = x
@@ -50,21 +52,49 @@ def quantile_ends(weights, max_bins):
     A value heavier than its share gets a bin of its own and the rest is shared anew,
     so that no bins are lost to it.
     """
-    ends = np.empty(max_bins, np.intp)
-    count = 0
     rest = weights.sum()
     left = max_bins
+    heavy = np.zeros(weights.size, np.bool_)
+    found = True
+    while found:
+        found = False
+        for k in range(weights.size):
+            if not heavy[k] and left > 1 and weights[k] > rest / left:
+                heavy[k] = found = True
+                rest -= weights[k]
+                left -= 1
+    ends = np.empty(weights.size, np.intp)
+    count = 0
     filled = 0.0
     for k in range(weights.size):
-        if filled > 0 and left > 1 and filled + weights[k] / 2 > rest / left:
+        if filled > 0 and (heavy[k] or (left > 1 and filled + weights[k] / 2 > rest / left)):
             ends[count] = k - 1
             count += 1
             rest -= filled
             left -= 1
             filled = 0.0
-        filled += weights[k]
-    ends[count] = weights.size - 1
-    return ends[: count + 1]
+        if heavy[k]:
+            ends[count] = k
+            count += 1
+        else:
+            filled += weights[k]
+    if filled > 0:
+        ends[count] = weights.size - 1
+        count += 1
+    # Light values between heavy ones may make more bins than asked for: the lightest
+    # neighbours are merged.
+    while count > max_bins:
+        best, least = 0, np.inf
+        begin = 0
+        for b in range(count - 1):
+            weight = weights[begin : ends[b + 1] + 1].sum()
+            if weight < least:
+                best, least = b, weight
+            begin = ends[b] + 1
+        for b in range(best, count - 1):
+            ends[b] = ends[b + 1]
+        count -= 1
+    return ends[:count]
 
 
 @njit(**OPTIONS)

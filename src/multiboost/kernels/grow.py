@@ -21,7 +21,7 @@ from numba import njit
 from .blocks import bin_of
 from .dtypes import EDGE, ROW
 from .histogram import build_histogram, subtract_histogram, sum_payload
-from .lanes import INNER, OPTIONS, copy
+from .lanes import ONCE, OPTIONS, copy
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
 from .team import barrier, next_item
 
@@ -101,7 +101,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
 _PARENT, _FIRST, _SECOND, _SUBTRACT = 0, 1, 2, 3
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _search_block(blocks, b, payload, criterion, ridge, rows, tree, scratch):
     """Histograms of one block for the new leaves, and their best cuts."""
     block = blocks.block[b]
@@ -129,7 +129,7 @@ def _search_block(blocks, b, payload, criterion, ridge, rows, tree, scratch):
             )  # fmt: skip
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _choose_finalists(blocks, coarse, finalists):
     """The coarse columns with the best cuts, best first; ties go to the earlier column."""
     columns = blocks.column
@@ -154,7 +154,7 @@ def _choose_finalists(blocks, coarse, finalists):
         finalists[at] = -1
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch):
     """Bin by bin search of one coarse column in one new leaf."""
     k, place = item // FINALISTS, item % FINALISTS
@@ -173,7 +173,7 @@ def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, s
         )  # fmt: skip
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _choose_cut(columns, found, found_left, node, best_left):
     """The best of the cuts found becomes the new leaf's candidate."""
     best = -1
@@ -196,7 +196,7 @@ def _choose_cut(columns, found, found_left, node, best_left):
     copy(best_left, 0, found_left[best], 0, best_left.size)
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _mark(blocks, node, rows, begin, stop, right, part):
     """OUT right: which of rows[begin:stop] go right.
 
@@ -219,7 +219,7 @@ def _mark(blocks, node, rows, begin, stop, right, part):
     part[0], part[1], part[2] = n_left, low, high
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
     """Stable partition of the node's rows, left side first.
 
@@ -260,7 +260,7 @@ def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
     return border
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _split(missing, keep_rows, tree, number, border, n_nodes, n_kept):
     """Two new leaves; returns how many places of the pool are taken."""
     a, b = n_nodes, n_nodes + 1

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .lanes import INNER, add_4, add_8, add_12, add_lanes, copy, subtract_lanes, zero
+from .lanes import INNER, ONCE, add_4, add_8, add_12, add_lanes, copy, subtract_lanes, zero
 
 
 class Payload(NamedTuple):
@@ -74,7 +74,7 @@ _add_rows_4, _add_rows_8, _add_rows_12 = map(_add_rows, (add_4, add_8, add_12))
 _add_rows_any = _add_rows(add_lanes)
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def build_histogram(blocks, block, payload, rows, start, end, total, histogram, base, rest):
     """Histogram of one block (a BLOCK record) over ``rows[start:end]``.
 
@@ -93,17 +93,18 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
         _add_rows_12(codes, row_start, block, payload, rows, start, end, histogram, base)
     else:
         _add_rows_any(codes, row_start, block, payload, rows, start, end, histogram, base)
+    none = np.intp(0)
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):
             column = blocks.column[slot]
             copy(rest, 0, total, 0, width)
             for row in range(column.code >> block.shift, (column.last >> block.shift) + 1):
-                subtract_lanes(rest, 0, histogram, base + row * width, width)
+                subtract_lanes(rest, none, histogram, base + row * width, width)
             frequent = (column.code + column.frequent) >> block.shift
-            add_lanes(histogram, base + frequent * width, rest, 0, width)
+            add_lanes(histogram, base + frequent * width, rest, none, width)
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def subtract_histogram(block, width, parent, child, base):
     """The sibling's histogram in place of the parent's: parent -= child, both from ``base``."""
     n = (block.origin_end - block.origin) * width
@@ -113,12 +114,13 @@ def subtract_histogram(block, width, parent, child, base):
         a[k] -= b[k]
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def sum_payload(payload, rows, start, end, total):
     """OUT total: sum of the payload over ``rows[start:end]``."""
+    none = np.intp(0)
     zero(total, 0, total.size)
     for r in range(start, end):
         i = np.intp(rows[r])
-        add_lanes(total, 0, payload.dense, i * payload.lanes, payload.lanes)
+        add_lanes(total, none, payload.dense, i * payload.lanes, payload.lanes)
         if payload.one_hot:
             total[payload.positive[i]] += payload.weight[i]

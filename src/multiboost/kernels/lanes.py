@@ -26,6 +26,8 @@ OPTIONS: dict[str, Any] = {
 # For kernels that only other kernels call: nothing to call them from Python, which saves
 # half of the time of compiling them.
 INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# For kernels that have a name but only one caller: compiled as a part of it.
+ONCE: dict[str, Any] = {**INNER, "inline": "always"}
 # For what stands in the innermost loops: a call there costs as much as the work.
 INLINE: dict[str, Any] = {**INNER, "forceinline": True}
 

@@ -15,7 +15,19 @@ from numba import njit
 
 from .blocks import bin_of
 from .dtypes import EDGE, Z
-from .lanes import INLINE, INNER, add_lanes, copy, edge_score, is_zero, newton_score, subtract_lanes, z_score, zero
+from .lanes import (
+    INLINE,
+    INNER,
+    ONCE,
+    add_lanes,
+    copy,
+    edge_score,
+    is_zero,
+    newton_score,
+    subtract_lanes,
+    z_score,
+    zero,
+)
 
 
 @njit(**INLINE)
@@ -44,6 +56,7 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
         wins, then missing on the right.
     """
     width = total.size
+    none = np.intp(0)  # a literal would be a type of its own, and compiled for itself
     last = n_rows - 1
     while last >= 0 and is_zero(histogram, first + last * width, width):
         last -= 1
@@ -62,7 +75,7 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
         for side in range(2 if has_missing and row < last else 1):
             if side == 1:
                 copy(other, 0, left, 0, width)
-                add_lanes(other, 0, miss, 0, width)
+                add_lanes(other, none, miss, none, width)
             score = cut_score(criterion, other if side == 1 else left, total, half, ridge)
             if score > best:
                 best, best_row, best_missing = score, row, 1 - side
@@ -79,7 +92,7 @@ def _read_missing(column, histogram, at, width, miss):
     return has_missing
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def scan_block(columns, block, criterion, ridge, half, total, histogram, base, scratch, best_left):
     """The best cut of one block that is not coarse.
 
@@ -119,7 +132,7 @@ def scan_block(columns, block, criterion, ridge, half, total, histogram, base, s
 COARSE_CUT = np.dtype([("score", np.float64), ("row", np.intp)])  # a cut after a row
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def scan_coarse(columns, block, criterion, ridge, half, total, histogram, base, scratch, coarse):
     """OUT coarse (COARSE_CUT records): the best cut between rows of each column of a block.
 
@@ -151,7 +164,7 @@ def scan_coarse(columns, block, criterion, ridge, half, total, histogram, base, 
         coarse[slot].row = first + max(row, 0)
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def scan_fine(
     blocks, slot, row, payload, criterion, ridge, rows, start, end, total, histogram, fine, scratch, best_left
 ):
@@ -184,11 +197,12 @@ def scan_fine(
     miss, left, other = scratch[0], scratch[1], scratch[2]
     has_missing = _read_missing(column, histogram, base + (column.last >> 3) * width, width, miss)
     zero(left, 0, width)
+    none = np.intp(0)
     for k in range(first, row):
-        add_lanes(left, 0, histogram, base + k * width, width)
+        add_lanes(left, none, histogram, base + k * width, width)
     n_rows = min(16, column.n_bins - begin)
     score, b, missing_right = _scan(
-        criterion, ridge, payload.half, total, fine, 0, n_rows, miss, has_missing, left, other, best_left
+        criterion, ridge, payload.half, total, fine, none, n_rows, miss, has_missing, left, other, best_left
     )
     return score, begin + b, missing_right
 

@@ -15,7 +15,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from .dtypes import EDGE, EXPONENTIAL, NEWTON
-from .lanes import INNER, OPTIONS
+from .lanes import INNER, ONCE, OPTIONS
 from .team import barrier, next_item
 
 CHUNK = 1024
@@ -73,7 +73,7 @@ class State(NamedTuple):
     sums: np.ndarray  # (chunks, 4) float64, of the sweeps below
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _add_terms(state, first, last, leaf, offset, values):
     """F += product over terms of the leaves' values."""
     n_terms = leaf.shape[0]
@@ -91,7 +91,7 @@ def _add_terms(state, first, last, leaf, offset, values):
                 state.scores[i, k] += h
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _training_error(state, first, last):
     """Weight of the errors in a chunk: by task where there are tasks, else by label."""
     wrong = 0.0
@@ -132,7 +132,7 @@ def _largest_exponent(signed, scores):
     return largest
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _exponential(signed, scores, pull, shift):
     """G = W0 Y exp(-F Y - shift); returns the sum of |G|."""
     total = 0.0
@@ -164,7 +164,7 @@ def _log1p(e):
     return 2.0 * s * (p * q + 1.0)
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _logistic(signed, scores, pull, curvature):
     """G = W0 Y sigma(-2 F Y) and H = 2 W0 sigma(2 F) sigma(-2 F), halves of the
     derivatives of W0 log(1 + exp(-2 F Y)); returns the sums of |G|, H and the loss.
