@@ -46,7 +46,7 @@ class Logistic(Loss):
         """Half the log odds of each label, the best constant."""
         positive = np.maximum(signed, 0.0).sum(axis=0)
         negative = np.maximum(-signed, 0.0).sum(axis=0)
-        tiny = np.abs(signed).sum() / max(1, signed.size)
+        tiny = np.abs(signed).sum() / max(1, np.count_nonzero(signed))
         return 0.5 * np.log((positive + tiny) / (negative + tiny))
 
 

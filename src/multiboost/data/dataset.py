@@ -124,6 +124,10 @@ class _Layout:
         step = 1 << shift
         return -(-n_bins // step) * step + missing * step
 
+    def may_be_coarse(self, j: int) -> bool:
+        """Whether a column has many bins, and room for their codes."""
+        return self.columns[j].n_bins > _COARSE_BINS and self.n_codes(j, 3) <= _BLOCK_CODES
+
     def deal(self, members: list[int], shift: int) -> None:
         """Deal columns into blocks, in order; enough of them to keep every thread busy."""
         sizes = [self.n_codes(j, shift) for j in members]
@@ -149,15 +153,8 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
     layout = _Layout(columns, row_bytes, n_threads)
     for is_sparse in (False, True):
         for shift in (0, 3):
-            layout.deal(
-                [
-                    j
-                    for j in members
-                    if (columns[j].rows is not None) == is_sparse
-                    and (3 if coarse and columns[j].n_bins > _COARSE_BINS else 0) == shift
-                ],
-                shift,
-            )
+            alike = [j for j in members if (columns[j].rows is not None) == is_sparse]
+            layout.deal([j for j in alike if (3 if coarse and layout.may_be_coarse(j) else 0) == shift], shift)
     is_dense = [columns[block[0]].rows is None for block in layout.blocks]
     codes = np.empty(sum(columns[j].bins.size for j in members), CODE)
     row_start = np.zeros((len(is_dense) - sum(is_dense)) * (n_rows + 1), np.uint32)

@@ -87,7 +87,8 @@ class SparseTable(Table):
 
     def columns(self, first, last):
         if self._by_column is None:
-            self._by_column = self.matrix.tocsc()
+            self._by_column = self.matrix.tocsc(copy=True)  # the user's own stays as it is
+            self._by_column.sum_duplicates()
         m = self._by_column
         found = []
         for j in range(first, last):
@@ -118,19 +119,16 @@ class Frame(Table):
     def _values(self, j: int) -> np.ndarray:
         series = self.frame[:, j]
         dtype = series.dtype
-        if not (dtype.is_numeric() or str(dtype) in ("Boolean", "Unknown", "Object")):
+        as_objects = str(dtype) in ("Boolean", "Unknown", "Object")
+        if not (dtype.is_numeric() or as_objects):
             raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; encode it as numbers or leave it out")
-        if dtype.is_integer() and series.null_count() == 0:
-            return np.asarray(series.to_numpy(), dtype=np.float64)
         try:
-            return (
-                np.array(
-                    [np.nan if v is None or type(v).__name__ == "NAType" else v for v in series.to_list()],
-                    dtype=np.float64,
-                )
-                if (str(dtype) in ("Unknown", "Object", "Boolean"))
-                else np.asarray(series.cast(_float64()).to_numpy(), dtype=np.float64)
-            )
+            if as_objects:
+                values = [np.nan if v is None or type(v).__name__ == "NAType" else v for v in series.to_list()]
+                return np.array(values, dtype=np.float64)
+            if dtype.is_integer() and series.null_count() == 0:
+                return np.asarray(series.to_numpy(), dtype=np.float64)
+            return np.asarray(series.cast(_float64()).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"column {self.label(j)} does not hold numbers: {error}") from error
 

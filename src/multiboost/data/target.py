@@ -217,7 +217,7 @@ class Target:
         self.kind = kind
         encoded = kind.encode(y)
         signs = kind.signs(encoded)
-        weights = _initial_weights(kind, signs, weighting, label_weight)
+        weights = _initial_weights(kind, signs, weighting, sample_weight, label_weight)
         if sample_weight is not None:
             weights = weights * sample_weight[:, None]
         weights[signs == 0] = 0.0
@@ -262,7 +262,7 @@ class Target:
         return error
 
 
-def _initial_weights(kind: TargetKind, signs: np.ndarray, weighting: str, label_weight) -> np.ndarray:
+def _initial_weights(kind: TargetKind, signs: np.ndarray, weighting: str, sample_weight, label_weight) -> np.ndarray:
     """W0 before sample weights; each row of a fully known sample sums to 1."""
     n, n_labels = signs.shape
     if weighting == "auto":
@@ -286,8 +286,12 @@ def _initial_weights(kind: TargetKind, signs: np.ndarray, weighting: str, label_
             share = np.where((n_pos > 0) & (n_neg > 0), 0.5, 1.0)
             w = share * (positive / np.maximum(n_pos, 1) + negative / np.maximum(n_neg, 1))
         if weighting == "balanced":
-            n_pos, n_neg = (y > 0).sum(0), (y < 0).sum(0)
-            w = np.where(y > 0, 1.0 / np.maximum(n_pos, 1), 1.0 / np.maximum(n_neg, 1)) * (n / (2.0 * size))
+            mass = np.ones(n) if sample_weight is None else sample_weight
+            of_positive, of_negative = mass @ (y > 0), mass @ (y < 0)
+            tiny = np.finfo(np.float64).tiny
+            w = np.where(y > 0, 1.0 / np.maximum(of_positive, tiny), 1.0 / np.maximum(of_negative, tiny))
+            w[y == 0] = 0.0
+            w *= mass.sum() / (2.0 * size)
         weights[:, part] = w / len(parts)
     return weights if label_weight is None else weights * label_weight
 

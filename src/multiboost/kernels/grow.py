@@ -65,7 +65,7 @@ class Tree(NamedTuple):
     fine: np.ndarray  # (threads, 16 * width)
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
-    parts: np.ndarray  # (threads, 8) intp, of a partition: rows and last bin left, first bin right
+    parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
     plan: np.ndarray  # (4,) intp, what the leader tells the team
 
 
@@ -200,14 +200,16 @@ def _choose_cut(columns, found, found_left, node, best_left):
 def _mark(blocks, node, rows, begin, stop, right, part):
     """OUT right: which of rows[begin:stop] go right.
 
-    OUT part: how many go left, the last bin there, the first bin on the right.
+    OUT part: how many go left, the last bin there, the first bin on the right, and how
+    many values are missing.
     """
     n_bins = blocks.column[node.slot].n_bins
-    n_left, low, high = 0, -1, n_bins
+    n_left, low, high, n_missing = 0, -1, n_bins, 0
     for r in range(begin, stop):
         b = bin_of(blocks, node.slot, np.intp(rows[r]))
         if b >= n_bins:
             goes = node.missing_right != 0
+            n_missing += 1
         else:
             goes = b > node.bin
             if goes:
@@ -216,7 +218,7 @@ def _mark(blocks, node, rows, begin, stop, right, part):
                 low = max(low, b)
         right[r] = goes
         n_left += not goes
-    part[0], part[1], part[2] = n_left, low, high
+    part[0], part[1], part[2], part[3] = n_left, low, high, n_missing
 
 
 @njit(**ONCE)
@@ -236,11 +238,12 @@ def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
     _mark(blocks, node, rows, begin, stop, right, parts[tid])
     if n_parts > 1:
         barrier(n_threads, sync)
-    before, border, low, high = 0, start, -1, blocks.column[node.slot].n_bins
+    before, border, low, high, n_missing = 0, start, -1, blocks.column[node.slot].n_bins, 0
     for t in range(n_parts):
         before += parts[t, 0] if t < tid else 0
         border += parts[t, 0]
         low, high = max(low, parts[t, 1]), min(high, parts[t, 2])
+        n_missing += parts[t, 3]
     to_left, to_right = start + before, border + (begin - start) - before
     for r in range(begin, stop):
         if right[r]:
@@ -257,11 +260,14 @@ def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
         barrier(n_threads, sync)
     if tid == 0:
         node.bin, node.next_bin = low, high
+        if n_missing == 0:
+            # Nothing is missing here: a value missing later goes with the majority.
+            node.missing_right = 2 * (border - start) < end - start
     return border
 
 
 @njit(**ONCE)
-def _split(missing, keep_rows, tree, number, border, n_nodes, n_kept):
+def _split(keep_rows, tree, number, border, n_nodes, n_kept):
     """Two new leaves; returns how many places of the pool are taken."""
     a, b = n_nodes, n_nodes + 1
     parent, left, right = tree.node[number], tree.node[a], tree.node[b]
@@ -273,9 +279,6 @@ def _split(missing, keep_rows, tree, number, border, n_nodes, n_kept):
         tree.total[a, k] = tree.best_left[number, k]
         tree.total[b, k] = tree.total[number, k] - tree.best_left[number, k]
     n_left, n_right = border - parent.start, parent.end - border
-    if not missing:
-        # Nothing was missing here: a value missing later goes with the majority.
-        parent.missing_right = n_right > n_left
     n_places = tree.pool.shape[0] - 2
     small, large = (a, b) if n_left <= n_right else (b, a)
     tree.node[small].kept = n_kept < n_places and min(n_left, n_right) >= keep_rows
@@ -352,8 +355,7 @@ def grow(tid, n_threads, sync, blocks, payload, criterion, ridge, rows, n_leaves
             break
         border = _partition(tid, n_threads, sync, blocks, tree.node[parent], rows, tree.spare, tree.right, tree.parts)
         if tid == 0:
-            missing = blocks.column[tree.node[parent].slot].missing != 0
-            n_kept = _split(missing, keep_rows, tree, parent, border, n_nodes, n_kept)
+            n_kept = _split(keep_rows, tree, parent, border, n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):
                 tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], zeros)
         n_nodes += 2
