@@ -7,6 +7,7 @@ stumps.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from .product import Product
@@ -36,7 +37,8 @@ def base_learner_from(spec: Any):
         )
     for size in _LEAST:
         value = getattr(spec, size, None)
-        if value is not None and (isinstance(value, bool) or int(value) != value or value < _LEAST[size]):
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if value is not None and not (whole and value >= _LEAST[size]):
             raise ValueError(f"{size} must be a whole number of at least {_LEAST[size]}; got {value!r}")
     base = getattr(spec, "base", None)
     if base is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.binning import digitise, distinct, quantile_ends
-from .table import Column, Table
+from .table import Column, Table, infinite
 
 _SAMPLE = 200_000  # rows from which quantiles of longer columns are taken
 
@@ -80,7 +80,7 @@ def bin_column(column: Column, n_rows: int, max_bins: int, weight: np.ndarray | 
     """
     values = column.values
     if np.isinf(values).any():
-        raise ValueError(f"column {where} of X contains infinity; replace it by a large number or NaN (missing)")
+        raise ValueError(infinite(where))
     n_zeros = n_rows - values.size if column.where is not None else 0
     found, more = distinct(values, max_bins)
     if not more:

@@ -10,6 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 
+def infinite(column: str) -> str:
+    """The message for a column that holds infinity."""
+    return f"Input X contains infinity in column {column}; replace it by a large number or NaN (missing)"
+
+
 class Table:
     """Columns of numbers.
 
@@ -35,6 +40,16 @@ class Table:
     def rows(self, first: int, last: int) -> np.ndarray:
         """Rows ``first`` up to ``last`` as a dense (rows, columns) float64 array."""
         raise NotImplementedError  # pragma: no cover
+
+    def finite_rows(self, first: int, last: int) -> np.ndarray:
+        """`rows`, refusing infinity."""
+        rows = self.rows(first, last)
+        # The sum is finite or NaN unless something is infinite or nearly so.
+        with np.errstate(invalid="ignore", over="ignore"):
+            suspect = not np.isfinite(rows.sum())
+        if suspect and np.isinf(rows).any():
+            raise ValueError(infinite(self.label(int(np.isinf(rows).any(axis=0).argmax()))))
+        return rows
 
     def take(self, rows: np.ndarray) -> Table:
         """The table of some rows."""

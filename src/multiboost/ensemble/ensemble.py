@@ -69,7 +69,7 @@ class Ensemble:
         scores = np.tile(self.initial, (table.n_rows, 1))
         for first in range(0, table.n_rows, _ROWS_AT_ONCE):
             last = min(first + _ROWS_AT_ONCE, table.n_rows)
-            self.add_scores(table.rows(first, last), scores[first:last], 0, end, team)
+            self.add_scores(table.finite_rows(first, last), scores[first:last], 0, end, team)
         return scores
 
     def importances(self, n_features: int) -> np.ndarray:

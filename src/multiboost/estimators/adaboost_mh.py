@@ -206,6 +206,10 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         sample_weight = check_weights(sample_weight, table.n_rows)
         kind = self._target_kind if going_on else recognise(labels, names)
         target = Target(kind, labels, self.weighting, sample_weight, label_weight)
+        weighs = target.signed.any(axis=1)
+        if not weighs.all():  # a sample without weight is no sample
+            rows = np.flatnonzero(weighs)
+            table, target = table.take(rows), target.take(rows)
         with Team(thread_count(self.n_jobs)) as team:
             start: Ensemble | None = self.ensemble_ if going_on else None
             scores = None
@@ -257,6 +261,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
 
     def _keep(self, boosting: Boosting, kind: TargetKind, settings: Settings, going_on: bool) -> None:
         """What fit leaves behind."""
+        if boosting.stopped and not going_on and not boosting.builder.rounds:
+            raise ValueError(f"nothing can be learned from this table: {boosting.stopped}")
         self.ensemble_ = boosting.builder.build()
         self._target_kind = kind
         self._settings = settings
@@ -267,8 +273,6 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self.loss_ = settings.loss.name
         self.learning_rate_ = settings.step.learning_rate
         self.base_learner_ = settings.base_learner
-        if boosting.stopped and self.n_estimators_ == 0:
-            raise ValueError(f"nothing can be learned from this table: {boosting.stopped}")
         if boosting.stopped and self.verbose:
             print(f"stopped after {self.n_estimators_} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
 
@@ -299,7 +303,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_labels)
             Labels of all tasks side by side for multi-task targets.
         """
-        return self._shape(self._scores(X))
+        scores = self._scores(X)
+        return self._shape(scores)
 
     def _decide(self, scores: np.ndarray) -> np.ndarray:
         kind = self._target_kind
@@ -336,7 +341,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             Rows sum to 1, except for multi-label targets, whose labels are independent;
             a list with one array per task for multi-task targets.
         """
-        return probabilities(self._target_kind, self._scores(X))
+        scores = self._scores(X)
+        return probabilities(self._target_kind, scores)
 
     def predict_log_proba(self, X):
         """Logarithms of `predict_proba`.
@@ -358,7 +364,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     def _staged_scores(self, X):
         check_is_fitted(self)
         table = check_table(self, X, reset=False)
-        rows = table.rows(0, table.n_rows)
+        rows = table.finite_rows(0, table.n_rows)
         scores = np.tile(self.ensemble_.initial, (table.n_rows, 1))
         with Team(thread_count(self.n_jobs)) as team:
             for t in range(self.ensemble_.n_rounds):

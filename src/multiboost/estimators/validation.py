@@ -34,7 +34,7 @@ def check_table(estimator, X, *, reset: bool) -> Table:
         X,
         accept_sparse=("csr", "csc"),
         dtype="numeric",
-        ensure_all_finite="allow-nan",
+        ensure_all_finite=False,
         estimator=estimator,
         input_name="X",
     )
