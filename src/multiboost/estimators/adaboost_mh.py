@@ -16,10 +16,10 @@ from ..base import Tree, base_learner_from
 from ..boosting.loop import Boosting
 from ..boosting.settings import LOSS_CHOICES, VOTES, Settings, choose_settings
 from ..data.table import is_frame
-from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise, unknown_labels
+from ..data.target import WEIGHTINGS, Target, as_labels, recognise, unknown_labels
 from ..ensemble.ensemble import Ensemble
 from ..kernels.team import Team
-from .link import probabilities
+from .link import probabilities, slope_of
 from .persistence import save_classifier
 from .validation import check_choice, check_number, check_table, check_weights, thread_count
 
@@ -81,6 +81,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     n_estimators_ : int
         Rounds that were made; fewer than ``n_estimators`` where no base classifier
         helped any more.
+    slope_ : float
+        Of the link from scores to probabilities, see `predict_proba`.
     loss_, learning_rate_, base_learner_
         What "auto" and None have become.
 
@@ -230,7 +232,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
                 )
             boosting = settings.boosting(table, target, self.max_bins, team, start, scores)
             boosting.run(rounds, self._progress(rounds))
-        self._keep(boosting, kind, settings, going_on)
+        self._keep(boosting, target, settings, going_on)
         return self
 
     def _is_free(self) -> bool:
@@ -259,17 +261,18 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
 
         return report
 
-    def _keep(self, boosting: Boosting, kind: TargetKind, settings: Settings, going_on: bool) -> None:
+    def _keep(self, boosting: Boosting, target: Target, settings: Settings, going_on: bool) -> None:
         """What fit leaves behind."""
         if boosting.stopped and not going_on and not boosting.builder.rounds:
             raise ValueError(f"nothing can be learned from this table: {boosting.stopped}")
         self.ensemble_ = boosting.builder.build()
-        self._target_kind = kind
+        self._target_kind = kind = target.kind
         self._settings = settings
         self.classes_ = kind.classes if kind.kind == "multitask" else kind.classes[0]
         before = self.history_ if going_on else {name: np.zeros(0) for name in boosting.history}
         self.history_ = {name: np.concatenate([before[name], new]) for name, new in boosting.history.items()}
         self.n_estimators_ = self.ensemble_.n_rounds
+        self.slope_ = slope_of(target, boosting.state.scores)
         self.loss_ = settings.loss.name
         self.learning_rate_ = settings.step.learning_rate
         self.base_learner_ = settings.base_learner
@@ -329,7 +332,10 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         return self._decide(self._scores(X))
 
     def predict_proba(self, X):
-        """Probabilities, softmax(2 F) within a task, 1 / (1 + exp(-2 F)) for labels.
+        """Probabilities, softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
+
+        The slope c is ``slope_``: 2, the slope of theory, or less where the margins of the
+        training set are large, min(2, 6 / median margin).
 
         Parameters
         ----------
@@ -342,7 +348,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             a list with one array per task for multi-task targets.
         """
         scores = self._scores(X)
-        return probabilities(self._target_kind, scores)
+        return probabilities(self._target_kind, scores, self.slope_)
 
     def predict_log_proba(self, X):
         """Logarithms of `predict_proba`.
@@ -410,8 +416,12 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         ------
         ndarray, or list of ndarray
         """
-        for scores in self._staged_scores(X):
-            yield probabilities(self._target_kind, scores)
+        check_is_fitted(self)
+        total = np.cumsum(self.ensemble_.size)
+        for t, scores in enumerate(self._staged_scores(X)):
+            # Margins grow with the votes so far, and the slope falls as they grow.
+            slope = min(2.0, self.slope_ * total[-1] / total[t])
+            yield probabilities(self._target_kind, scores, slope)
 
     def margins(self, X, y):
         """Margins F Y, divided by the sum of the sizes of all votes: from -1 to 1.

@@ -39,6 +39,7 @@ def save_classifier(classifier, path) -> None:
         "learning_rate": float(settings.step.learning_rate),
         "ridge": float(settings.ridge),
         "n_features": int(classifier.n_features_in_),
+        "slope": float(classifier.slope_),
         "history": sorted(classifier.history_),
     }
     arrays = {f"ensemble.{name}": array for name, array in classifier.ensemble_.arrays().items()}
@@ -91,6 +92,7 @@ def load_model(path):
         classifier.ensemble_ = Ensemble(**{name: arrays[f"ensemble.{name}"] for name in names})
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
         classifier.n_features_in_ = header["n_features"]
+        classifier.slope_ = header["slope"]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
     check_ensemble(classifier.ensemble_, classifier.n_features_in_, kind.n_labels, path)
