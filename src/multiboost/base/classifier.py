@@ -77,13 +77,6 @@ class BaseClassifier:
         """sum over samples and labels of G sign(h): the edge of the votes' signs (3.33)."""
         return float((np.where(self.votes > 0, 1.0, -1.0) * self.sum_g).sum())
 
-    def energy(self, scale: float) -> float:
-        """Z of ``scale`` times this classifier under exponential loss (3.15)."""
-        h = scale * self.votes
-        positive = 0.5 * (self.sum_h + self.sum_g)
-        negative = 0.5 * (self.sum_h - self.sum_g)
-        return float((positive * np.exp(-h) + negative * np.exp(h)).sum())
-
     def scaled(self, scale: float) -> BaseClassifier:
         """The same classifier with its votes times ``scale``."""
         terms = list(self.terms)

@@ -39,6 +39,11 @@ class Criterion:
         """How good the partition is; more is better."""
         raise NotImplementedError  # pragma: no cover
 
+    def energy(self, sum_g: np.ndarray, sum_h: np.ndarray, h: np.ndarray) -> float:
+        """Z of the leaf values h under exponential loss (3.15)."""
+        positive, negative = 0.5 * (sum_h + sum_g), 0.5 * (sum_h - sum_g)
+        return float((positive * np.exp(-h) + negative * np.exp(h)).sum())
+
 
 class Edge(Criterion):
     """Discrete votes: +1 or -1, and the multi-class edge (Kegl 2011, eq. 3.33)."""
@@ -53,6 +58,11 @@ class Edge(Criterion):
 
     def score(self, sum_g, sum_h, votes):
         return float((votes * sum_g).sum())
+
+    def energy(self, sum_g, sum_h, h):
+        """All leaves have the values +alpha and -alpha, and all weights sum to 1: eq. (3.31)."""
+        alpha = float(np.abs(h).max())
+        return float(np.cosh(alpha) - np.sinh(alpha) * (np.sign(h) * sum_g).sum())
 
 
 class LogOdds(Criterion):

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 
 from ..kernels.dtypes import EDGE, NODE, ROW
 from ..kernels.grow import grow
-from ..kernels.update import leaf_sums
 from .classifier import BaseClassifier, Dag, empty_leaf
 from .problem import Problem
 from .product import Product
@@ -60,9 +59,13 @@ def grow_tree(problem: Problem, n_leaves: int) -> BaseClassifier | None:
     bytes_kept = blocks.n_rows * payload.width * payload.dense.itemsize
     keep_rows = int((1.0 if bytes_kept < 1 << 20 else 3.0) * blocks.n_rows / max(1.0, dataset.row_codes))
     team, small = problem.team, problem.is_small
+    leaf = empty_leaf(1, problem.n_rows)
+    discrete = criterion.code == EDGE
+    sums = np.empty((2, 0 if discrete else n_leaves, problem.n_labels))
     n_nodes = team.run(
-        grow, blocks, payload, criterion.code, problem.ridge, rows, n_leaves, keep_rows, room, alone=small
-    )
+        grow, blocks, payload, criterion.code, problem.ridge, rows, n_leaves, keep_rows, room,
+        problem.pull, problem.curvature, leaf[0], sums, alone=small,
+    )  # fmt: skip
     if n_nodes == 1 and n_leaves == 2:
         return None
     node = room.node[:n_nodes]
@@ -70,19 +73,17 @@ def grow_tree(problem: Problem, n_leaves: int) -> BaseClassifier | None:
     is_leaf = left < 0
     leaves = np.flatnonzero(is_leaf)
     tests = np.flatnonzero(~is_leaf)
-    leaf = empty_leaf(1, problem.n_rows)
-    sum_g = np.empty((leaves.size, problem.n_labels))
-    sum_h = np.empty_like(sum_g)
-    team.run(
-        leaf_sums, rows, node["start"][leaves], node["end"][leaves], problem.pull, problem.curvature,
-        leaf[0], sum_g, sum_h, alone=small,
-    )  # fmt: skip
+    if discrete:  # the fixed-point sums are as good as doubles, and votes need no H
+        sum_g = room.total[leaves, : problem.n_labels] / problem.scale_g
+        sum_h = np.zeros_like(sum_g)
+    else:
+        sum_g, sum_h = sums[:, : leaves.size]
 
     number = np.empty(n_nodes, NODE)  # of a node among tests, or ~ among leaves
     number[tests] = np.arange(tests.size)
     number[leaves] = ~np.arange(leaves.size)
     child = np.stack([number[left[tests]], number[left[tests] + 1]], axis=1)  # (0, 2) for a constant
-    if criterion.code == EDGE and n_nodes > 1:
+    if discrete and n_nodes > 1:
         votes = _votes_of_parents(room.total, tests, left, number, leaves.size, problem.n_labels)
     else:
         votes = criterion.votes(sum_g, sum_h)

@@ -122,7 +122,9 @@ class Boosting:
             self.stopped = "no base classifier has a positive edge"
             return False
         alpha = self.step.size(h)
-        energy = h.energy(alpha) if not self.loss.has_curvature else np.nan
+        energy = np.nan
+        if not self.loss.has_curvature:
+            energy = self.problem.criterion.energy(h.sum_g, h.sum_h, alpha * h.votes)
         h = h.scaled(alpha)
         offset = np.cumsum([0] + [len(dag.values) for dag in h.terms])[:-1]
         values = h.terms[0].values if len(h.terms) == 1 else np.concatenate([dag.values for dag in h.terms])

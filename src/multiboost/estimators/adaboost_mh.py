@@ -153,6 +153,9 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
     def set_params(self, **params):
         """Set parameters; ``base_learner__n_leaves`` also where the learner is a name.
 

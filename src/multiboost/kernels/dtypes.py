@@ -9,9 +9,9 @@ SCORE = np.float64  # F, G, H and every sum that decides a value
 
 # Histograms are added up in fixed point: integer addition is associative, so that a
 # sibling's histogram is exactly parent minus child, and the bits of a model do not
-# depend on the order of additions.  Total weights are scaled to 2**30 or 2**60.
+# depend on the order of additions.  Total weights are scaled to 2**30 or 2**50.
 COARSE, COARSE_BITS = np.int32, 30  # real votes: resolution 1e-9 of the total weight
-FINE, FINE_BITS = np.int64, 60  # discrete votes: an exact search, ties stay ties
+FINE, FINE_BITS = np.int64, 50  # discrete votes: as exact as doubles, ties stay ties
 
 # Criteria, as the kernels see them.
 EDGE, Z, NEWTON = 0, 1, 2

@@ -290,13 +290,59 @@ def _split(keep_rows, tree, number, border, n_nodes, n_kept):
     return n_kept + tree.node[small].kept
 
 
+@njit(**ONCE)
+def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
+    """OUT leaf: the leaf of every row, in the order of their nodes.
+
+    OUT sums (2, leaves, K): sums of G and H over each leaf, unless there is no room for
+    them.
+    """
+    item = next_item(sync)
+    while item < n_nodes:
+        if node[item].left < 0:
+            number = 0
+            for k in range(item):
+                number += node[k].left < 0
+            for r in range(node[item].start, node[item].end):
+                leaf[rows[r]] = number
+            if sums.shape[1] > 0:
+                sum_g, sum_h = sums[0, number], sums[1, number]
+                for k in range(sum_g.size):
+                    sum_g[k] = sum_h[k] = 0.0
+                for r in range(node[item].start, node[item].end):
+                    g = pull[rows[r]]
+                    h = curvature[rows[r]] if curvature.shape[0] > 0 else g
+                    for k in range(sum_g.size):
+                        sum_g[k] += g[k]
+                        sum_h[k] += abs(h[k])
+        item = next_item(sync)
+
+
 @njit(**OPTIONS)
-def grow(tid, n_threads, sync, blocks, payload, criterion, ridge, rows, n_leaves, keep_rows, tree):
+def grow(
+    tid,
+    n_threads,
+    sync,
+    blocks,
+    payload,
+    criterion,
+    ridge,
+    rows,
+    n_leaves,
+    keep_rows,
+    tree,
+    pull,
+    curvature,
+    leaf,
+    sums,
+):
     """Grow a tree on ``rows`` (IN/OUT, permuted so that a leaf's rows are contiguous).
 
     Returns the number of nodes: 1 where no cut has a gain, else 2 * leaves - 1.
 
     keep_rows : histograms of nodes with fewer rows are not kept for subtraction
+    pull, curvature : G and H; H is |G| where it has no rows
+    leaf, sums : OUT, see `_read_leaves`
     """
     width, half = payload.width, payload.half
     scratch = np.zeros((4, width), payload.dense.dtype)
@@ -359,7 +405,8 @@ def grow(tid, n_threads, sync, blocks, payload, criterion, ridge, rows, n_leaves
             for number in range(n_nodes, n_nodes + 2):
                 tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], zeros)
         n_nodes += 2
+        barrier(n_threads, sync)
         if (n_nodes + 1) // 2 >= n_leaves:
             break
-        barrier(n_threads, sync)
+    _read_leaves(sync, tree.node, n_nodes, rows, pull, curvature, leaf, sums)
     return n_nodes

@@ -187,10 +187,25 @@ def _logistic(signed, scores, pull, curvature):
     return total_g, total_h, risk
 
 
-@njit(**INNER)
+@intrinsic
+def _bits_of_float(typingctx, x):
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), codegen
+
+
+_MAGIC = 6755399441055744.0  # 1.5 * 2**52: doubles near it count in ones
+
+
+@njit(**_EXACT)
 def _fixed(x, scale):
-    """|x| in fixed point, to the nearest."""
-    return np.floor(abs(x) * scale + 0.5)
+    """x in fixed point, to the nearest, for results below 2**51.
+
+    Adding the magic number leaves the integer in the low bits; unlike a conversion this
+    is vector code for 64 bits, too.
+    """
+    return _bits_of_float(x * scale + _MAGIC) - _bits_of_float(_MAGIC)
 
 
 @njit(**INNER)
@@ -200,25 +215,24 @@ def _quantise(criterion, pull, curvature, payload, first, last, scale_g, scale_h
     dense, lanes, half = payload.dense, payload.lanes, payload.half
     number = dense.dtype.type
     for i in range(first, last):
-        base = i * lanes
+        row = dense[i * lanes : i * lanes + lanes]
+        g = pull[i]
         if payload.one_hot:
             for k in range(n_labels):
-                dense[base + k] = number(_fixed(min(pull[i, k], 0.0), scale_g))
-            payload.weight[i] = number(_fixed(pull[i, payload.positive[i] - half], scale_g))
+                row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
+            payload.weight[i] = number(_fixed(g[payload.positive[i] - half], scale_g))
         elif criterion == EDGE:
             for k in range(n_labels):
-                g = number(_fixed(pull[i, k], scale_g))
-                dense[base + k] = g if pull[i, k] > 0 else -g
+                row[k] = number(_fixed(g[k], scale_g))
         elif criterion == NEWTON:
+            h = curvature[i] if curvature.size > 0 else g
             for k in range(n_labels):
-                g = number(_fixed(pull[i, k], scale_g))
-                dense[base + k] = g if pull[i, k] > 0 else -g
-                h = curvature[i, k] if curvature.size > 0 else pull[i, k]
-                dense[base + half + k] = number(_fixed(h, scale_h))
+                row[k] = number(_fixed(g[k], scale_g))
+                row[half + k] = number(_fixed(abs(h[k]), scale_h))
         else:
             for k in range(n_labels):
-                dense[base + k] = number(_fixed(min(pull[i, k], 0.0), scale_g))
-                dense[base + half + k] = number(_fixed(max(pull[i, k], 0.0), scale_g))
+                row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
+                row[half + k] = number(_fixed(max(g[k], 0.0), scale_g))
 
 
 @njit(**OPTIONS)
@@ -285,7 +299,9 @@ def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, va
         total += sums[c, 0]
         total_h += sums[c, 1]
         risk += sums[c, 2]
+    norm = 1.0
     if loss == EXPONENTIAL:
+        norm = 1.0 / total
         log_risk = np.log(total) + shift
         risk = np.exp(log_risk)
         scale_g = unit
@@ -301,29 +317,8 @@ def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, va
     while chunk < n_chunks:
         first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
         if loss == EXPONENTIAL:  # the weights of round t sum to one
-            for k in range(first * n_labels, last * n_labels):
-                pull[k] /= total
+            weights = pull[first * n_labels : last * n_labels]
+            for k in range(weights.size):
+                weights[k] *= norm
         _quantise(criterion, state.pull, state.curvature, payload, first, last, scale_g, scale_h)
         chunk = next_item(sync)
-
-
-@njit(**OPTIONS)
-def leaf_sums(tid, n_threads, sync, rows, start, end, pull, curvature, leaf, sum_g, sum_h):
-    """OUT leaf: the leaf of every row; OUT sum_g, sum_h (leaves, K): its sums of G and H."""
-    n_labels = pull.shape[1]
-    node = next_item(sync)
-    while node < start.size:
-        sum_g[node] = 0.0
-        sum_h[node] = 0.0
-        for r in range(start[node], end[node]):
-            i = np.intp(rows[r])
-            leaf[i] = node
-            if curvature.shape[0] > 0:
-                for k in range(n_labels):
-                    sum_g[node, k] += pull[i, k]
-                    sum_h[node, k] += curvature[i, k]
-            else:
-                for k in range(n_labels):
-                    sum_g[node, k] += pull[i, k]
-                    sum_h[node, k] += abs(pull[i, k])
-        node = next_item(sync)
