@@ -38,7 +38,7 @@ class Exponential(Loss):
 
 
 class Logistic(Loss):
-    """W0 log(1 + exp(-2 F Y)) / log 2, label by label: LogitBoost (Friedman et al. 2000)."""
+    """W0 log(1 + exp(-2 F Y)), label by label: LogitBoost (Friedman et al. 2000)."""
 
     code, name, has_curvature = LOGISTIC, "logistic", True
 

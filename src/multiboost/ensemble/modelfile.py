@@ -32,6 +32,7 @@ _DAMAGE = (
     json.JSONDecodeError,
     UnicodeDecodeError,
     EOFError,
+    OSError,
     KeyError,
     NotImplementedError,
     RuntimeError,
@@ -117,7 +118,7 @@ def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:
                 if name.endswith(".npy"):
                     with archive.open(name) as entry:
                         arrays[name[:-4]] = np.lib.format.read_array(entry, allow_pickle=False)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         raise
     except _DAMAGE as error:
         raise ModelFileError(f"{path} is not a multiboost model, or was cut short or altered: {error}") from error

@@ -4,7 +4,7 @@ In theory a score is half the log odds of its label, p = 1 / (1 + exp(-2 F)).  I
 boosting drives the margins of the training set far beyond that: the ranking of scores is
 right, their size is not.  So scores are multiplied by a slope
 
-    c = min(2, 6 / M),    M the median margin of the training set,
+    c = min(2, 6 / M),    M the (weighted) median margin of the training set,
 
 and p = softmax(c F) within a task, p = 1 / (1 + exp(-c F)) for labels that stand alone.
 The 6 was measured (``docs/defaults.md``): it is close to the best slope on held-out rows
@@ -34,7 +34,7 @@ def slope_of(target: Target, scores: np.ndarray) -> float:
     scores : ndarray (n, K)
         Scores of the training set.
     """
-    margins = []
+    margins, weights = [], []
     for t, part in enumerate(target.kind.tasks):
         true = target.task_class[:, t]
         rows = np.flatnonzero((true >= 0) & (target.task_weight[:, t] > 0))
@@ -43,11 +43,21 @@ def slope_of(target: Target, scores: np.ndarray) -> float:
         own = rivals[np.arange(rows.size), column]
         rivals[np.arange(rows.size), column] = -np.inf
         margins.append(own - rivals.max(axis=1))
+        weights.append(target.task_weight[rows, t])
     if not margins:
         known = target.signed != 0
         margins.append(scores[known] * np.sign(target.signed[known]))
-    median = float(np.median(np.concatenate(margins)))
+        weights.append(np.abs(target.signed[known]))
+    median = _weighted_median(np.concatenate(margins), np.concatenate(weights))
     return _LARGEST if median <= _MARGIN / _LARGEST else _MARGIN / median
+
+
+def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    """The smallest value with half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    # Half, but for rounding: a repeated sample and one of weight two must agree.
+    return float(values[order[np.searchsorted(below, below[-1] * (0.5 - 1e-9))]])
 
 
 def probabilities(kind: TargetKind, scores: np.ndarray, slope: float):

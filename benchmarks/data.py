@@ -1,0 +1,244 @@
+"""Data sets of the benchmarks, as arrays."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import lzma
+import os
+import re
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.io import loadmat
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+class DataMissing(Exception):
+    """The folder or a file of the data sets is not there, or cannot be read here."""
+
+
+class Split(NamedTuple):
+    """Training and test part of a data set."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def root() -> Path:
+    """Folder of the data sets: MULTIBOOST_DATA, or ../shared/data from the project's root."""
+    given = os.environ.get("MULTIBOOST_DATA")
+    folder = Path(given) if given else PROJECT.parent / "shared" / "data"
+    if not folder.is_dir():
+        where = "MULTIBOOST_DATA names no folder" if given else "set MULTIBOOST_DATA to their folder"
+        raise DataMissing(f"the data sets are not here; {where}")
+    return folder
+
+
+def file_of(*names: str) -> Path:
+    """A file of the data folder, with or without .gz."""
+    path = root().joinpath(*names)
+    for found in (path, path.with_name(path.name + ".gz")):
+        if found.is_file():
+            return found
+    raise DataMissing(f"{'/'.join(names)} is not in the data folder")
+
+
+def _open(path: Path):
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="latin-1")
+    if path.suffix == ".xz":
+        return lzma.open(path, "rt", encoding="latin-1")
+    return open(path, encoding="latin-1")
+
+
+def _table(path: Path, dtype=np.float64, **options) -> np.ndarray:
+    with _open(path) as lines:
+        return np.loadtxt(lines, dtype=dtype, delimiter=",", **options)
+
+
+def pendigits() -> Split:
+    """Pen strokes, 10 digits."""
+    train, test = _table(file_of("pendigits", "pendigits.tra")), _table(file_of("pendigits", "pendigits.tes"))
+    return Split(train[:, :-1], train[:, -1].astype(int), test[:, :-1], test[:, -1].astype(int))
+
+
+def letter() -> Split:
+    """Letters from 16 integer features, the first 16000 rows for training."""
+    rows = _table(file_of("letter", "letter-recognition.data"), dtype=str)
+    X, y = rows[:, 1:].astype(np.float64), np.unique(rows[:, 0], return_inverse=True)[1]
+    return Split(X[:16000], y[:16000], X[16000:], y[16000:])
+
+
+def usps() -> Split:
+    """Digits of 16 x 16 grey pixels in [0, 1]."""
+    try:
+        import h5py
+    except ImportError:
+        raise DataMissing("usps needs the package h5py") from None
+    with h5py.File(file_of("usps", "usps.h5")) as file:
+        parts = [np.asarray(file[part][what]) for part in ("train", "test") for what in ("data", "target")]
+    return Split(parts[0].astype(np.float64), parts[1].astype(int), parts[2].astype(np.float64), parts[3].astype(int))
+
+
+def isolet() -> Split:
+    """Spoken letters; the speakers of the test part are others."""
+    parts = [loadmat(file_of("isolet", name)) for name in ("Isolet1.mat", "Isolet2.mat", "Isolet3.mat", "Isolet4.mat")]
+    test = loadmat(file_of("isolet", "isolet5.mat"))
+    X, y = np.vstack([part["fea"] for part in parts]), np.concatenate([part["gnd"].ravel() for part in parts])
+    return Split(
+        X.astype(np.float64), y.astype(int) - 1, test["fea"].astype(np.float64), test["gnd"].ravel().astype(int) - 1
+    )
+
+
+def _idx(path: Path) -> np.ndarray:
+    with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+        content = file.read()
+    dimensions = content[3]
+    shape = np.frombuffer(content, ">i4", dimensions, 4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions).reshape(shape)
+
+
+def mnist() -> Split:
+    """Digits of 28 x 28 pixels as uint8."""
+    parts = [
+        _idx(file_of("mnist", f"{part}-{what}"))
+        for part in ("train", "t10k")
+        for what in ("images-idx3-ubyte", "labels-idx1-ubyte")
+    ]
+    return Split(
+        parts[0].reshape(-1, 784).copy(), parts[1].astype(int), parts[2].reshape(-1, 784).copy(), parts[3].astype(int)
+    )
+
+
+def divide(X: np.ndarray, y: np.ndarray, n_train: int, seed: int = 0, n_test: int | None = None) -> Split:
+    """A random split, the same for the same seed."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    train, test = order[:n_train], order[n_train:][:n_test]
+    return Split(X[train], y[train], X[test], y[test])
+
+
+def magic(seed: int = 0) -> Split:
+    """Gamma rays against background, two thirds for training."""
+    rows = _table(file_of("magic", "magic04.data"), dtype=str)
+    X, y = rows[:, :-1].astype(np.float64), (rows[:, -1] == "g").astype(int)
+    return divide(X, y, 2 * len(y) // 3, seed)
+
+
+def covertype(n_train: int, seed: int = 0, n_test: int | None = None) -> Split:
+    """Forest cover, ``n_train`` random rows for training and the others, or ``n_test`` of them, for test."""
+    source = file_of("covertype", "covtype.csv.xz")
+    cache = Path(tempfile.gettempdir()) / f"multiboost-covertype-{source.stat().st_size}.npy"
+    if not cache.exists():
+        fresh = cache.with_suffix(f".{os.getpid()}.npy")
+        np.save(fresh, _table(source, dtype=np.int16, skiprows=1))
+        os.replace(fresh, cache)
+    rows = np.load(cache)
+    return divide(rows[:, :-1].astype(np.float32), rows[:, -1].astype(int) - 1, n_train, seed, n_test)
+
+
+class Attribute(NamedTuple):
+    """A column of an ARFF file; ``values`` is None for numbers."""
+
+    name: str
+    values: list[str] | None
+
+
+def _first_word(text: str) -> tuple[str, str]:
+    """A name, perhaps in quotes, and what comes after it."""
+    text = text.strip()
+    if text[0] in "'\"":
+        end = re.search(r"(?<!\\)" + text[0], text[1:]).start() + 1
+        return text[1:end].replace("\\", ""), text[end + 1 :].strip()
+    name, _, rest = text.replace("\t", " ").partition(" ")
+    return name, rest.strip()
+
+
+def _fields(line: str) -> list[str]:
+    quote = "'" if "'" in line else '"'
+    return [
+        field.strip() for field in next(csv.reader([line], quotechar=quote, escapechar="\\", skipinitialspace=True))
+    ]
+
+
+def _attribute(line: str) -> Attribute:
+    name, kind = _first_word(line[len("@attribute") :])
+    if kind.startswith("{"):
+        return Attribute(name, _fields(kind[1 : kind.rindex("}")].strip()))
+    return Attribute(name, None)
+
+
+def _number(attribute: Attribute, codes: dict[str, int] | None, field: str) -> float:
+    if field == "?":
+        return np.nan
+    if codes is None:
+        return float(field)
+    if field not in codes:
+        raise ValueError(f"{field!r} is not a value of the attribute {attribute.name!r}")
+    return codes[field]
+
+
+def read_arff(path: Path) -> tuple[list[Attribute], np.ndarray]:
+    """Attributes and rows; nominal values as their positions, ``?`` as NaN, dense or sparse rows."""
+    attributes: list[Attribute] = []
+    rows: list[np.ndarray] = []
+    codes: list[dict[str, int] | None] = []
+    in_data = False
+    with _open(path) as lines:
+        for line in map(str.strip, lines):
+            if not line or line.startswith("%"):
+                continue
+            if not in_data:
+                if line.lower().startswith("@attribute"):
+                    attributes.append(_attribute(line))
+                elif line.lower().startswith("@data"):
+                    in_data = True
+                    codes = [None if a.values is None else {v: i for i, v in enumerate(a.values)} for a in attributes]
+                continue
+            if line.startswith("{"):
+                row = np.zeros(len(attributes))
+                for item in _fields(line.strip("{} \t")):
+                    if item:
+                        number, field = item.split(None, 1)
+                        j = int(number)
+                        row[j] = _number(attributes[j], codes[j], field.strip("'\""))
+            else:
+                fields = _fields(line)
+                if len(fields) != len(attributes):
+                    raise ValueError(f"{path.name}: {len(fields)} fields where {len(attributes)} are declared: {line}")
+                row = np.array([_number(a, c, f) for a, c, f in zip(attributes, codes, fields, strict=True)])
+            rows.append(row)
+    return attributes, np.array(rows)
+
+
+def arff(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A classification set in ARFF whose last attribute is the class: X with nominal values as codes, y."""
+    attributes, rows = read_arff(file_of("arff", "classification", f"{name}.arff"))
+    if attributes[-1].values is None:
+        raise ValueError(f"the last attribute of {name}, {attributes[-1].name!r}, has no classes")
+    rows = rows[np.isfinite(rows[:, -1])]
+    return rows[:, :-1], np.unique(rows[:, -1], return_inverse=True)[1]
+
+
+def mulan(name: str) -> Split:
+    """A multi-label set with the split it comes with; y is an indicator matrix."""
+    labels = [
+        node.attrib["name"]
+        for node in ElementTree.parse(file_of("mulan", name, f"{name}.xml")).iter()
+        if node.tag.endswith("}label") or node.tag == "label"
+    ]
+    parts = []
+    for part in ("train", "test"):
+        attributes, rows = read_arff(file_of("mulan", name, f"{name}-{part}.arff"))
+        where = {attribute.name: j for j, attribute in enumerate(attributes)}
+        columns = [where[label] for label in labels]
+        values = [attributes[j].values or ["0", "1"] for j in columns]
+        Y = np.stack([np.array(v)[rows[:, j].astype(int)] == "1" for j, v in zip(columns, values, strict=True)], axis=1)
+        parts += [np.delete(rows, columns, axis=1), Y.astype(int)]
+    return Split(*parts)

@@ -1,0 +1,450 @@
+"""Tables, bins, targets and initial weights."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from numba import njit
+
+from multiboost import AdaBoostMHClassifier
+from multiboost.data.binner import ColumnBins, bin_column, midpoint
+from multiboost.data.dataset import Dataset
+from multiboost.data.table import Column, DenseTable, Frame, SparseTable, as_table
+from multiboost.data.target import Target, as_labels, recognise
+from multiboost.kernels.blocks import bin_of
+
+from .conftest import make_classes, signs_of
+
+
+def bins_of(values, max_bins=256, weight=None):
+    x = np.asarray(values, dtype=np.float64)
+    return bin_column(Column(x), len(x), max_bins, weight, "0")
+
+
+class TestBinner:
+    def test_exact_where_values_are_few(self):
+        """One bin per value, cuts half-way between neighbours."""
+        x = np.array([5.0, 1.0, 2.0, 5.0, 1.0, 10.0])
+        bins = bins_of(x)
+        np.testing.assert_array_equal(bins.lowest, [1, 2, 5, 10])
+        np.testing.assert_array_equal(bins.highest, [1, 2, 5, 10])
+        np.testing.assert_array_equal(bins.cuts, [1.5, 3.5, 7.5])
+        np.testing.assert_array_equal(bins.digitise(x), [2, 0, 1, 2, 0, 3])
+        assert not bins.missing
+
+    @pytest.mark.parametrize("max_bins", [2, 3, 16, 255, 256, 257])
+    def test_exact_up_to_max_bins(self, max_bins):
+        """max_bins values are exact, one more is not."""
+        x = np.random.default_rng(0).permutation(max_bins).astype(float)
+        assert bins_of(x, max_bins).n_bins == max_bins
+        y = np.append(x, max_bins + 0.5)
+        assert bins_of(y, max_bins).n_bins <= max_bins
+        np.testing.assert_array_equal(bins_of(x, max_bins).digitise(x), x.astype(int))
+
+    def test_quantiles_where_values_are_many(self):
+        """Bins of about the same number of rows."""
+        x = np.random.default_rng(0).normal(size=10000)
+        bins = bins_of(x, 50)
+        count = np.bincount(bins.digitise(x))
+        assert bins.n_bins == 50
+        assert np.abs(count - 200).max() <= 2
+        for b in range(50):
+            inside = x[bins.digitise(x) == b]
+            assert bins.lowest[b] == inside.min()
+            assert bins.highest[b] == inside.max()
+
+    def test_quantiles_are_weighted(self):
+        """Bins of about the same weight, not of the same number of rows."""
+        x = np.random.default_rng(0).permutation(4000).astype(float)
+        weight = np.where(x < 1000, 7.0, 1.0)
+        bins = bins_of(x, 20, weight)
+        share = np.bincount(bins.digitise(x), weights=weight)
+        assert np.abs(share - weight.sum() / 20).max() <= 7
+        assert (bins.highest < 1000).sum() in (13, 14)
+
+    def test_weight_is_multiplicity(self):
+        """Quantiles of weighted rows are those of repeated rows."""
+        rng = np.random.default_rng(1)
+        x, count = rng.normal(size=600), rng.integers(1, 5, 600)
+        a = bins_of(x, 12, count.astype(float))
+        b = bins_of(np.repeat(x, count), 12)
+        np.testing.assert_array_equal(a.cuts, b.cuts)
+
+    def test_most_bins(self):
+        """65535 bins, and the bin of missing values behind them."""
+        x = np.append(np.random.default_rng(0).permutation(65535).astype(float), np.nan)
+        bins = bins_of(x, 65535)
+        assert bins.n_bins == 65535
+        code = bins.digitise(x)
+        assert code.dtype == np.uint16
+        np.testing.assert_array_equal(code[:-1], x[:-1].astype(int))
+        assert code[-1] == 65535
+
+    def test_missing_values(self):
+        bins = bins_of([np.nan, 1.0, 2.0, np.nan])
+        assert bins.missing
+        assert bins.n_bins == 2
+        np.testing.assert_array_equal(bins.digitise(np.array([np.nan, 1.0, 2.0])), [2, 0, 1])
+
+    def test_constant_and_all_missing(self):
+        assert bins_of([4.0] * 5).n_bins == 1
+        bins = bins_of([np.nan] * 5)
+        assert bins.n_bins == 0
+        assert bins.missing
+        np.testing.assert_array_equal(bins.digitise(np.array([np.nan, 3.0])), [0, 0])
+
+    def test_negative_zero_is_zero(self):
+        x = np.array([-0.0, 1.0, 0.0, 1.0, -0.0])
+        assert bins_of(x).n_bins == 2
+
+    def test_infinity_names_the_column(self):
+        with pytest.raises(ValueError, match="infinity in column 'height'"):
+            bin_column(Column(np.array([1.0, np.inf])), 2, 10, None, "'height'")
+
+    def test_sparse_column_equals_dense(self):
+        """Zeros that are not stored are values like others, exact and in quantiles, weighted or not."""
+        rng = np.random.default_rng(0)
+        for size, max_bins in ((3000, 16), (200, 256)):
+            dense = np.where(rng.random(size) < 0.7, 0.0, rng.normal(size=size))
+            where = np.flatnonzero(dense)
+            weight = rng.uniform(0.5, 2, size)
+            for w in (None, weight):
+                a = bin_column(Column(dense), size, max_bins, w, "0")
+                b = bin_column(Column(dense[where], where), size, max_bins, w, "0")
+                np.testing.assert_array_equal(a.lowest, b.lowest)
+                np.testing.assert_array_equal(a.highest, b.highest)
+
+    def test_long_sparse_column_keeps_the_share_of_zeros(self):
+        """Beyond 200000 values quantiles come from a sample: zeros count as much as in the column, weighted or not."""
+        n = 500_000
+        rng = np.random.default_rng(0)
+        values = rng.uniform(1, 2, 400_000)
+        where = np.arange(100_000, n)
+        for weight in (None, np.ones(n)):
+            bins = bin_column(Column(values, where), n, 10, weight, "0")
+            inside = np.bincount(bins.digitise(values), minlength=bins.n_bins)
+            assert bins.lowest[0] == 0.0
+            assert bins.n_bins == 10
+            assert inside[1:].max() < 1.2 * inside[1:].min()
+
+    def test_midpoint_is_below_the_upper_value(self):
+        """Half-way, and never the upper value, even of neighbouring floats."""
+        a = np.array([1.0, 1.0, -5.0, 1e308])
+        b = np.array([2.0, np.nextafter(1.0, 2), -4.0, 1.5e308])
+        m = midpoint(a, b)
+        assert np.all((m >= a) & (m < b))
+        assert m[0] == 1.5
+        bins = ColumnBins(np.array([1.0, np.nextafter(1.0, 2)]), np.array([1.0, np.nextafter(1.0, 2)]), False)
+        np.testing.assert_array_equal(bins.digitise(bins.lowest), [0, 1])
+
+    def test_midpoint_of_huge_values(self):
+        """The difference of two huge values overflows, their midpoint does not."""
+        x = np.array([-1.7e308, 1.7e308])
+        bins = bins_of(x)
+        assert np.isfinite(bins.cuts).all()
+        np.testing.assert_array_equal(bins.digitise(x), [0, 1])
+
+
+class TestDataset:
+    def codes(self, dataset, X):
+        """The bin of every sample and column, read back from the blocks."""
+        found = np.full(X.shape, -1)
+        for slot, column in enumerate(dataset.blocks.column):
+            for i in range(len(X)):
+                found[i, column["feature"]] = read_bin(dataset.blocks, slot, i)
+        return found
+
+    @pytest.mark.parametrize("coarse", [False, True])
+    @pytest.mark.parametrize("zeros", [0.0, 0.8])
+    def test_blocks_hold_the_bins(self, zeros, coarse):
+        """What is packed can be read back, dense and sparse, missing values included."""
+        rng = np.random.default_rng(0)
+        X = np.concatenate([rng.normal(size=(150, 8)), rng.integers(0, 4, (150, 7))], axis=1)
+        X[rng.random(X.shape) < zeros] = 0.0
+        X[rng.random(X.shape) < 0.05] = np.nan
+        X[:, 3] = 7.0
+        dataset = Dataset(DenseTable(X), 40, None, 64, n_threads=2, coarse=coarse)
+        found = self.codes(dataset, X)
+        for j in range(X.shape[1]):
+            bins = dataset.binner.columns[j]
+            if j == 3:
+                assert np.all(found[:, j] == -1)
+                continue
+            missing = np.isnan(X[:, j])
+            np.testing.assert_array_equal(found[~missing, j], np.searchsorted(bins.cuts, X[~missing, j], side="left"))
+            assert np.all(found[missing, j] >= bins.n_bins)
+
+    def test_sparse_blocks_are_smaller(self):
+        rng = np.random.default_rng(0)
+        X = np.where(rng.random((500, 20)) < 0.9, 0.0, rng.normal(size=(500, 20)))
+        dataset = Dataset(DenseTable(X), 256, None, 64)
+        assert dataset.row_codes == pytest.approx((X != 0).sum() / 500)
+        assert np.all(dataset.blocks.block["stride"] == 0)
+
+    @pytest.mark.parametrize("kind", ["discrete", "real"])
+    def test_column_of_most_bins_with_missing_values(self, kind):
+        """65535 values and missing ones, which no code may confuse."""
+        x = np.random.default_rng(0).permutation(65535).astype(float)
+        X = np.append(x, np.full(10_000, np.nan))[:, None]
+        y = np.append(x > 30_000, np.zeros(10_000)).astype(int)
+        clf = AdaBoostMHClassifier("tree:4", 3, votes=kind, loss="exponential", max_bins=65535).fit(X, y)
+        assert np.mean(clf.predict(X) == y) > 0.9999
+
+
+@njit
+def read_bin(blocks, slot, i):
+    return bin_of(blocks, slot, i)
+
+
+class TestTable:
+    X = np.array([[1.0, 0.0, np.nan], [0.0, 2.5, 3.0], [4.0, 0.0, 0.0]])
+
+    def check(self, table, names=None):
+        assert (table.n_rows, table.n_columns) == (3, 3)
+        assert table.names == names
+        np.testing.assert_array_equal(table.rows(0, 3), self.X)
+        np.testing.assert_array_equal(table.rows(1, 2), self.X[1:2])
+        for j, column in enumerate(table.columns(0, 3)):
+            full = column.values
+            if column.where is not None:
+                full = np.zeros(3)
+                full[column.where] = column.values
+            assert full.dtype == np.float64
+            np.testing.assert_array_equal(full, self.X[:, j])
+
+    def test_array(self):
+        for X in (self.X, np.asfortranarray(self.X), self.X.astype(np.float32), self.X[::1]):
+            table = as_table(X)
+            assert isinstance(table, DenseTable)
+            self.check(table)
+        assert as_table(table) is table
+
+    @pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, sp.coo_array, sp.csr_array])
+    def test_sparse(self, form):
+        table = as_table(form(self.X))
+        assert isinstance(table, SparseTable)
+        self.check(table)
+
+    @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+    def test_frame(self, library):
+        data = {name: self.X[:, j] for j, name in enumerate("abc")}
+        frame = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library](data)
+        table = as_table(frame)
+        assert isinstance(table, Frame)
+        self.check(table, ["a", "b", "c"])
+
+    @pytest.mark.parametrize("library", ["pandas", "pandas objects", "polars", "pyarrow"])
+    def test_missing_values_of_frames(self, library):
+        """NA of nullable columns of numbers and booleans, None and null are NaN."""
+        numbers, flags = [1, None, 3], [True, None, False]
+        if library == "pandas":
+            frame = pd.DataFrame({"n": pd.array(numbers, dtype="Int64"), "f": pd.array(flags, dtype="boolean")})
+        elif library == "pandas objects":
+            frame = pd.DataFrame({"n": pd.Series(numbers, dtype=object), "f": pd.Series(flags, dtype=object)})
+        elif library == "polars":
+            frame = pl.DataFrame({"n": numbers, "f": flags})
+        else:
+            frame = pa.table({"n": numbers, "f": flags})
+        rows = as_table(frame).rows(0, 3)
+        np.testing.assert_array_equal(rows, [[1, 1], [np.nan, np.nan], [3, 0]])
+
+    @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, np.float32, bool])
+    def test_dtypes_of_columns(self, dtype):
+        x = np.array([0, 1, 1, 0], dtype=dtype)
+        for table in (as_table(x[:, None]), as_table(pd.DataFrame({"x": x})), as_table(pl.DataFrame({"x": x}))):
+            np.testing.assert_array_equal(table.columns(0, 1)[0].values, [0.0, 1.0, 1.0, 0.0])
+
+    @pytest.mark.parametrize(
+        "column", [["a", "b", "c"], pd.Categorical(["u", "v", "u"]), pd.date_range("2020-01-01", periods=3)], ids=str
+    )
+    def test_what_is_no_number(self, column):
+        with pytest.raises(ValueError, match=r"column 'colour'.*numbers"):
+            as_table(pd.DataFrame({"size": [1, 2, 3], "colour": column})).columns(0, 2)
+
+
+class TestTargetKind:
+    def test_binary_text(self):
+        kind = recognise(np.array(["spam", "ham", "spam"]))
+        assert kind.kind == "binary"
+        assert kind.n_labels == 1
+        np.testing.assert_array_equal(kind.classes[0], ["ham", "spam"])
+        np.testing.assert_array_equal(kind.signs(kind.encode(["spam", "ham", "spam"])), [[1], [-1], [1]])
+
+    def test_multiclass(self):
+        kind = recognise(np.array([7, 3, 5, 3]))
+        assert kind.kind == "multiclass"
+        np.testing.assert_array_equal(kind.classes[0], [3, 5, 7])
+        np.testing.assert_array_equal(kind.signs(kind.encode([7, 3, 5])), [[-1, -1, 1], [1, -1, -1], [-1, 1, -1]])
+        np.testing.assert_array_equal(kind.decode(np.array([2, 0])), [7, 3])
+        with pytest.raises(ValueError, match=r"4.*not seen in fit"):
+            kind.encode([4])
+
+    @pytest.mark.parametrize(
+        "y",
+        [
+            np.array([[1, 0, np.nan], [0, np.nan, 1]]),
+            np.array([[1, 0, None], [0, None, 1]], object),
+            np.array([[1, 0, pd.NA], [0, pd.NA, 1]], object),
+            pd.DataFrame(
+                {"a": [1, 0], "b": pd.array([0, None], dtype="Int64"), "c": pd.array([None, 1], dtype="Int64")}
+            ),
+            pl.DataFrame({"a": [1, 0], "b": [0, None], "c": [None, 1]}),
+            pa.table({"a": [1, 0], "b": [0, None], "c": [None, 1]}),
+        ],
+        ids=["NaN", "None", "NA", "pandas", "polars", "pyarrow"],
+    )
+    def test_multilabel_with_unknown_labels(self, y):
+        labels = as_labels(y)
+        kind = recognise(labels)
+        assert kind.kind == "multilabel"
+        assert kind.n_labels == 3
+        np.testing.assert_array_equal(kind.signs(kind.encode(labels)), [[1, -1, 0], [-1, 0, 1]])
+
+    def test_multilabel_of_booleans_and_sparse(self):
+        y = np.array([[True, False], [False, False], [True, True]])
+        for form in (y, y.astype(float), sp.csr_array(y.astype(int))):
+            labels = as_labels(form)
+            kind = recognise(labels)
+            assert kind.kind == "multilabel"
+            np.testing.assert_array_equal(kind.signs(kind.encode(labels)), [[1, -1], [-1, -1], [1, 1]])
+
+    def test_multitask(self):
+        y = np.array([[0, 2], [1, 3], [2, 2]])
+        kind = recognise(y)
+        assert kind.kind == "multitask"
+        assert kind.tasks == [slice(0, 3), slice(3, 5)]
+        np.testing.assert_array_equal(
+            kind.signs(kind.encode(y)), [[1, -1, -1, 1, -1], [-1, 1, -1, -1, 1], [-1, -1, 1, 1, -1]]
+        )
+        assert kind.label_names() == ["0:0", "0:1", "0:2", "1:2", "1:3"]
+
+    def test_multitask_mixed_and_missing(self):
+        """Text and numbers side by side, some unknown: zeros in the task's labels."""
+        y = np.array([["red", 5], ["blue", None], [None, 6], ["red", 6]], object)
+        kind = recognise(y)
+        assert kind.kind == "multitask"
+        np.testing.assert_array_equal(kind.classes[0], ["blue", "red"])
+        np.testing.assert_array_equal(kind.classes[1], [5, 6])
+        np.testing.assert_array_equal(kind.encode(y), [[1, 0], [0, -1], [-1, 1], [1, 1]])
+        np.testing.assert_array_equal(
+            kind.signs(kind.encode(y)), [[-1, 1, 1, -1], [1, -1, 0, 0], [0, 0, -1, 1], [-1, 1, -1, 1]]
+        )
+        assert kind.decode(np.array([[1, 0]])).tolist() == [["red", 5]]
+
+    def test_multitask_of_a_frame_with_missing_values(self):
+        y = pd.DataFrame({"a": ["u", "v", None, "u"], "b": pd.array([1, 2, 3, None], dtype="Int64")})
+        labels = as_labels(y)
+        kind = recognise(labels)
+        assert kind.kind == "multitask"
+        np.testing.assert_array_equal(kind.encode(labels), [[0, 0], [1, 1], [-1, 2], [0, -1]])
+
+    @pytest.mark.parametrize(
+        ("y", "message"),
+        [
+            (np.array([0.5, 1.5, 2.5]), "Unknown label type: continuous"),
+            (np.array([1, 1, 1]), "only one class"),
+            (np.array([["a", 1], [2, 1], ["a", 3]], object), "column 0 of y mixes classes"),
+            (np.array([[0.5, 1], [2, 1]]), "Unknown label type: continuous. Column 0"),
+            (np.array([[2, 1], [2, 0]]), "column 0 of y has fewer than two classes"),
+        ],
+    )
+    def test_what_is_no_target(self, y, message):
+        with pytest.raises(ValueError, match=message):
+            recognise(y)
+
+
+class TestInitialWeights:
+    def signed(self, y, **arguments):
+        y = np.asarray(y)
+        return Target(recognise(y), y, **arguments).signed
+
+    def test_half(self):
+        """(3.12): 1/2n on the positive label, 1/(2n(K-1)) on each of the others."""
+        y = np.array([0, 1, 2, 3, 1, 0])
+        right = np.where(y[:, None] == np.arange(4), 1 / 12, -1 / 36)
+        np.testing.assert_allclose(self.signed(y), right, rtol=1e-14)
+        np.testing.assert_allclose(self.signed(y, weighting="half"), right, rtol=1e-14)
+
+    def test_uniform(self):
+        """(3.11): 1/(nK) on every pair."""
+        y = np.array([0, 1, 2, 1])
+        np.testing.assert_allclose(self.signed(y, weighting="uniform"), signs_of(y, 3) / 12, rtol=1e-14)
+        Y = np.array([[0, 1], [1, 1], [0, 0]])
+        np.testing.assert_allclose(self.signed(Y), (2 * Y - 1) / 6, rtol=1e-14)
+
+    def test_half_of_labels(self):
+        """Several positive labels share a half; where there are only negative ones they share all."""
+        Y = np.array([[1, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
+        right = np.array([[1 / 4, 1 / 4, -1 / 6, -1 / 6, -1 / 6], [-0.2] * 5]) / 2
+        np.testing.assert_allclose(self.signed(Y, weighting="half"), right, rtol=1e-14)
+
+    @pytest.mark.parametrize("n_classes", [2, 4])
+    def test_balanced(self, n_classes):
+        """Every label has the weight 1/2K on its positive and on its negative samples."""
+        y = np.array([0, 0, 0, 1, 1, 0, 1, 0] if n_classes == 2 else [0, 0, 0, 1, 2, 3, 3, 0])
+        signed = self.signed(y, weighting="balanced")
+        n_labels = signed.shape[1]
+        np.testing.assert_allclose(np.maximum(signed, 0).sum(0), 0.5 / n_labels, rtol=1e-14)
+        np.testing.assert_allclose(np.minimum(signed, 0).sum(0), -0.5 / n_labels, rtol=1e-14)
+        for k in range(n_labels):
+            assert len(np.unique(signed[signed[:, k] > 0, k].round(14))) == 1
+
+    def test_given(self):
+        y = np.array([0, 1, 2])
+        cost = np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 0]])
+        right = cost * signs_of(y, 3) / cost.sum()
+        np.testing.assert_allclose(self.signed(y, weighting="given", label_weight=cost), right, rtol=1e-14)
+        with pytest.raises(ValueError, match="pass label_weight"):
+            self.signed(y, weighting="given")
+
+    def test_sample_and_label_weight(self):
+        """Both multiply the scheme's weights; the total is one."""
+        y = np.array([0, 1, 2, 1])
+        rng = np.random.default_rng(0)
+        sample, label = rng.random(4), rng.random((4, 3))
+        right = np.where(y[:, None] == np.arange(3), 0.5, -0.25) * sample[:, None] * label
+        right /= np.abs(right).sum()
+        np.testing.assert_allclose(self.signed(y, sample_weight=sample, label_weight=label), right, rtol=1e-13)
+
+    def test_unknown_labels_weigh_nothing(self):
+        Y = np.array([[1, np.nan, 0], [0, 1, np.nan]])
+        np.testing.assert_allclose(self.signed(Y), np.array([[1, 0, -1], [-1, 1, 0]]) / 4, rtol=1e-14)
+
+    def test_tasks_weigh_the_same(self):
+        y = np.array([[0, 5], [1, 6], [2, 5]])
+        signed = np.abs(self.signed(y))
+        assert signed[:, :3].sum() == pytest.approx(0.5)
+        assert signed[:, 3:].sum() == pytest.approx(0.5)
+
+    def test_label_weight_of_two_classes(self):
+        """One column or two, which are added up."""
+        y = np.array([0, 1, 1])
+        w = np.array([[1.0, 2], [3, 4], [5, 0]])
+        one = self.signed(y, label_weight=w.sum(1, keepdims=True))
+        np.testing.assert_allclose(self.signed(y, label_weight=w), one, rtol=1e-14)
+        np.testing.assert_allclose(one[:, 0], np.array([-3, 7, 5]) / 15, rtol=1e-14)
+
+    @pytest.mark.parametrize(
+        ("label_weight", "message"),
+        [
+            (np.ones((3, 2)), "must have shape"),
+            (np.ones((2, 3)), "must have shape"),
+            (np.full((3, 3), -1.0), "negative"),
+            (np.full((3, 3), np.nan), "NaN or infinity"),
+            (np.zeros((3, 3)), "all weights are zero"),
+        ],
+    )
+    def test_bad_label_weight(self, label_weight, message):
+        with pytest.raises(ValueError, match=message):
+            self.signed(np.array([0, 1, 2]), label_weight=label_weight)
+
+
+def test_names_of_labels_come_from_the_frame():
+    """Columns of y name the labels, in every library."""
+    X, _ = make_classes(40, 3, 3)
+    Y = {"sea": (X[:, 0] > 0).astype(int), "sky": (X[:, 1] > 0).astype(int)}
+    for frame in (pd.DataFrame(Y), pl.DataFrame(Y), pa.table(Y)):
+        clf = AdaBoostMHClassifier("stump", 2, loss="exponential").fit(X, frame)
+        np.testing.assert_array_equal(clf.classes_, ["sea", "sky"])

@@ -1,0 +1,436 @@
+"""What must not change a model: threads, order, form, interruption; and what must change it in a known way."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from multiboost import AdaBoostMHClassifier, load_model
+from multiboost.base.criterion import LogOdds
+from multiboost.boosting.settings import Settings
+
+from .conftest import ROOT, make_classes, make_labels, make_levels
+
+KINDS = {
+    "discrete": {"votes": "discrete"},
+    "real": {"votes": "real", "loss": "exponential"},
+    "logistic": {"loss": "logistic"},
+}
+LEARNERS = ["stump", "tree:6", "product:2", "tree:4/product:2", "product:2/tree:3"]
+FEW = settings(max_examples=8, deadline=None, derandomize=True)
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def boost(X, y, kind, base_learner="tree:5", n_rounds=8, fit=None, **parameters):
+    clf = AdaBoostMHClassifier(base_learner, n_rounds, **KINDS[kind], **parameters)
+    return clf.fit(X, y, **(fit or {}))
+
+
+def same_bits(a, b, X) -> None:
+    """Two models are the same arrays and the same scores."""
+    for (name, mine), theirs in zip(a.ensemble_.arrays().items(), b.ensemble_.arrays().values(), strict=True):
+        assert mine.dtype == theirs.dtype, name
+        assert mine.tobytes() == theirs.tobytes(), name
+    assert a.decision_function(X).tobytes() == b.decision_function(X).tobytes()
+
+
+@FEW
+@given(seed=st.integers(0, 1000), twice=st.lists(st.integers(0, 79), min_size=1, max_size=20, unique=True))
+def test_duplicated_row_is_weight_two(seed, twice):
+    """Discrete votes: rows that come twice equal rows of weight two."""
+    X, y = make_levels(80, 4, 3, seed=seed)
+    weight = np.ones(80)
+    weight[twice] = 2.0
+    a = boost(X, y, "discrete", fit={"sample_weight": weight})
+    b = boost(np.concatenate([X, X[twice]]), np.concatenate([y, y[twice]]), "discrete")
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("base_learner", ["stump", "tree:5", "product:2"])
+def test_duplicated_row_is_weight_two_with_real_votes(base_learner, monkeypatch):
+    """Real votes, with the same smoothing: by itself it follows the number of pairs, not their weight."""
+    monkeypatch.setattr(Settings, "criterion", lambda self, target: LogOdds(1 / 240))
+    X, y = make_levels(80, 4, 3, seed=1)
+    twice = np.arange(0, 80, 4)
+    weight = np.ones(80)
+    weight[twice] = 2.0
+    a = boost(X, y, "real", base_learner, fit={"sample_weight": weight})
+    b = boost(np.concatenate([X, X[twice]]), np.concatenate([y, y[twice]]), "real", base_learner)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-6, atol=1e-6)
+
+
+def test_duplicated_row_is_weight_two_when_balanced():
+    """Balanced weights count samples by their weight."""
+    X, y = make_levels(80, 4, 3, seed=2)
+    twice = np.flatnonzero(y == 1)
+    weight = np.ones(80)
+    weight[twice] = 2.0
+    a = boost(X, y, "discrete", weighting="balanced", fit={"sample_weight": weight})
+    both = np.concatenate([np.arange(80), twice])
+    b = boost(X[both], y[both], "discrete", weighting="balanced")
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+@each_kind
+def test_weight_zero_is_absence(kind):
+    """Samples of weight zero change nothing for those that have weight."""
+    X, y = make_classes(160, 4, 3)
+    weight = np.ones(160)
+    weight[100:] = 0.0
+    a = boost(X, y, kind, fit={"sample_weight": weight})
+    b = boost(X[:100], y[:100], kind)
+    np.testing.assert_allclose(a.decision_function(X[:100]), b.decision_function(X[:100]), rtol=1e-6, atol=1e-6)
+
+
+@each_kind
+@pytest.mark.parametrize("factor", [4.0, 3.0])
+def test_scale_of_weights_does_not_matter(kind, factor):
+    X, y = make_classes(150, 4, 3)
+    weight = np.random.default_rng(0).uniform(0.2, 2, 150)
+    a = boost(X, y, kind, fit={"sample_weight": weight})
+    b = boost(X, y, kind, fit={"sample_weight": factor * weight})
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-8, atol=1e-10)
+    if factor == 4.0:
+        same_bits(a, b, X)
+
+
+@each_kind
+@FEW
+@given(order=st.permutations(range(4)))
+def test_renaming_classes_permutes_scores(kind, order):
+    """Column k of F goes where the class goes; lanes are added in another order, so not bit for bit."""
+    X, y = make_classes(160, 4, 4)
+    a = boost(X, y, kind)
+    b = boost(X, np.array(order)[y], kind)
+    np.testing.assert_allclose(b.decision_function(X)[:, list(order)], a.decision_function(X), rtol=1e-5, atol=1e-6)
+
+
+@each_kind
+def test_swapping_two_classes_changes_the_sign(kind, two_classes):
+    X, y = two_classes
+    a, b = boost(X, y, kind), boost(X, 1 - y, kind)
+    np.testing.assert_allclose(a.decision_function(X), -b.decision_function(X), rtol=1e-8, atol=1e-9)
+
+
+@each_kind
+def test_zero_label_weight_is_an_unknown_label(kind, labels):
+    """A pair without weight and a pair without label are the same model, bit for bit."""
+    X, Y = labels
+    gone = np.random.default_rng(1).random(Y.shape) < 0.2
+    a = boost(X, np.where(gone, np.nan, Y), kind)
+    b = boost(X, Y, kind, fit={"label_weight": (~gone).astype(float)})
+    same_bits(a, b, X)
+
+
+@each_kind
+@FEW
+@given(power=st.sampled_from([1 / 3, 3.0]), scale=st.floats(0.01, 100), shift=st.floats(-50, 50))
+def test_monotone_transform_changes_no_prediction(kind, power, scale, shift):
+    """Cuts depend on the order of values only."""
+    X, y = make_levels(120, 4, 3, n_levels=12)
+    Z = np.sign(X - 5) * np.abs(X - 5) ** power * scale + shift
+    a, b = boost(X, y, kind), boost(Z, y, kind)
+    assert a.decision_function(X).tobytes() == b.decision_function(Z).tobytes()
+
+
+@each_kind
+def test_monotone_transform_of_many_values(kind):
+    """Also where columns are cut at quantiles."""
+    X, y = make_classes(900, 3, 3)
+    a, b = boost(X, y, kind, max_bins=40), boost(np.exp(X), y, kind, max_bins=40)
+    np.testing.assert_array_equal(a.ensemble_.feature, b.ensemble_.feature)
+    assert a.decision_function(X).tobytes() == b.decision_function(np.exp(X)).tobytes()
+
+
+@each_kind
+def test_order_of_columns_changes_no_score(kind):
+    """Continuous columns have no ties."""
+    X, y = make_classes(300, 6, 3)
+    order = np.random.default_rng(0).permutation(6)
+    a, b = boost(X, y, kind), boost(X[:, order], y, kind)
+    assert a.decision_function(X).tobytes() == b.decision_function(X[:, order]).tobytes()
+    np.testing.assert_array_equal(a.ensemble_.feature, order[b.ensemble_.feature])
+
+
+@pytest.mark.parametrize("order", ["reversed", "shuffled"])
+def test_order_of_rows_changes_no_cut(order):
+    """Sums are added in another order, so scores agree to rounding."""
+    X, y = make_classes(300, 5, 3)
+    rows = np.arange(300)[::-1] if order == "reversed" else np.random.default_rng(0).permutation(300)
+    for kind in KINDS:
+        a, b = boost(X, y, kind), boost(X[rows], y[rows], kind)
+        np.testing.assert_array_equal(a.ensemble_.feature, b.ensemble_.feature)
+        np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), rtol=1e-8, atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Large enough for the team: 6000 x 12, ten classes, some values missing, some columns of few levels."""
+    X, y = make_classes(6000, 12, 10)
+    X[:, 8:] = X[:, 8:].round(1)
+    X[np.random.default_rng(0).random(X.shape) < 0.03] = np.nan
+    return X, y
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", LEARNERS)
+def test_threads_leave_no_trace(kind, base_learner, large):
+    """1, 2 and 3 threads: the same bits."""
+    X, y = large
+    models = [boost(X, y, kind, base_learner, 3, n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
+    for other in models[1:]:
+        same_bits(models[0], other, X)
+        for name in ("edge", "alpha", "Z", "risk", "training_error"):
+            assert models[0].history_[name].tobytes() == other.history_[name].tobytes(), name
+
+
+@each_kind
+def test_threads_leave_no_trace_in_sparse_tables(kind, large):
+    X, y = large
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.7, 0.0, X)
+    models = [boost(sp.csr_array(X), y, kind, "tree:8", 3, n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
+    for other in models[1:]:
+        same_bits(models[0], other, X)
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", LEARNERS)
+def test_fitting_again_gives_the_same_bits(kind, base_learner, three_classes):
+    X, y = three_classes
+    a, b = boost(X, y, kind, base_learner), boost(X, y, kind, base_learner)
+    same_bits(a, b, X)
+    c = clone(a).fit(X, y)
+    same_bits(a, c, X)
+    same_bits(a, b.fit(X, y), X)
+
+
+@each_kind
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_sparse_input_is_dense_input(kind, form):
+    """Bit for bit, missing values and negative ones included, in fitting and prediction."""
+    rng = np.random.default_rng(0)
+    X, y = make_classes(500, 12, 3)
+    X[rng.random(X.shape) < 0.75] = 0.0
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 2] = np.abs(X[:, 2].round())
+    dense, sparse = boost(X, y, kind), boost(form(X), y, kind)
+    same_bits(dense, sparse, X)
+    assert sparse.decision_function(form(X)).tobytes() == dense.decision_function(X).tobytes()
+
+
+def test_sparse_input_with_explicit_zeros_and_duplicates():
+    """Stored zeros are zeros; entries stored twice are added up, as SciPy does."""
+    rng = np.random.default_rng(0)
+    n, m = 300, 10
+    row, column = rng.integers(0, n, 1500), rng.integers(0, m, 1500)
+    value = rng.integers(-2, 4, 1500).astype(float)
+    coo = sp.coo_array((value, (row, column)), shape=(n, m))
+    dense = coo.toarray()
+    y = (dense[:, 0] + dense[:, 1] + 0.5 * rng.normal(size=n) > 1).astype(int)
+    order = np.lexsort((column, row))
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))])
+    twice = sp.csr_array((value[order], column[order], start), shape=(n, m))
+    assert not twice.has_canonical_format
+    a, b = boost(dense, y, "real"), boost(twice, y, "real")
+    same_bits(a, b, dense)
+    assert b.decision_function(twice).tobytes() == a.decision_function(dense).tobytes()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_are_arrays(library):
+    """The same model from a frame as from its array, integer, boolean and missing values included."""
+    rng = np.random.default_rng(0)
+    X, y = make_classes(200, 4, 3)
+    X[:, 1] = rng.integers(0, 5, 200)
+    X[:, 2] = X[:, 2] > 0
+    X[rng.random(200) < 0.2, 3] = np.nan
+    data = {"a": X[:, 0], "b": X[:, 1].astype(int), "c": X[:, 2].astype(bool), "d": X[:, 3]}
+    frame = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library](data)
+    for kind in KINDS:
+        a, b = boost(X, y, kind), boost(frame, y, kind)
+        assert a.decision_function(X).tobytes() == b.decision_function(frame).tobytes()
+        np.testing.assert_array_equal(b.feature_names_in_, list("abcd"))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int64])
+def test_dtype_of_the_table_does_not_matter(dtype):
+    X, y = make_levels(150, 4, 3)
+    X, new = X.astype(dtype), np.asfortranarray(X.astype(dtype))
+    same_bits(boost(X.astype(float), y, "real"), boost(new, y, "real"), X)
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", ["stump", "tree:4/product:2", "product:2/tree:3"])
+def test_pickle_and_model_file(kind, base_learner, three_classes, tmp_path):
+    """Pickle, clone and model file keep every bit."""
+    X, y = three_classes
+    clf = boost(X, y, kind, base_learner)
+    same_bits(clf, pickle.loads(pickle.dumps(clf)), X)
+    clf.save(tmp_path / "m")
+    same_bits(clf, load_model(tmp_path / "m"), X)
+    assert not hasattr(clone(clf), "ensemble_")
+
+
+def test_fresh_process_has_the_same_bits(three_classes, tmp_path):
+    """A model file and a pickle, read by another process; and the same fit there."""
+    X, y = three_classes
+    clf = boost(X, y, "logistic")
+    clf.save(tmp_path / "m")
+    (tmp_path / "p").write_bytes(pickle.dumps(clf))
+    np.savez(tmp_path / "d.npz", X=X, y=y)
+    code = """
+import pickle, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from multiboost import AdaBoostMHClassifier, load_model
+from multiboost.base.criterion import LogOdds
+from multiboost.boosting.settings import Settings
+folder = sys.argv[2]
+data = np.load(folder + "/d.npz")
+X, y = data["X"], data["y"]
+for clf in (load_model(folder + "/m"), pickle.load(open(folder + "/p", "rb")),
+            AdaBoostMHClassifier("tree:5", 8, loss="logistic").fit(X, y)):
+    print(clf.decision_function(X).tobytes().hex())
+"""
+    out = subprocess.run(
+        [sys.executable, "-c", code, str(ROOT / "src"), str(tmp_path)],
+        capture_output=True, text=True, check=True, timeout=240,
+    ).stdout.split()  # fmt: skip
+    right = clf.decision_function(X).tobytes().hex()
+    assert out == [right] * 3
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", LEARNERS)
+def test_warm_start_is_no_interruption(kind, base_learner, three_classes):
+    """10 and then 15 rounds are 25 rounds, bit for bit, history included."""
+    X, y = three_classes
+    whole = boost(X, y, kind, base_learner, 25)
+    parts = boost(X, y, kind, base_learner, 10, warm_start=True)
+    assert parts.n_estimators_ == 10
+    parts.set_params(n_estimators=25).fit(X, y)
+    same_bits(whole, parts, X)
+    assert whole.predict_proba(X).tobytes() == parts.predict_proba(X).tobytes()
+    for name in ("edge", "alpha", "Z", "risk", "training_error"):
+        assert whole.history_[name].tobytes() == parts.history_[name].tobytes(), name
+
+
+@pytest.mark.parametrize("target", ["binary", "multiclass", "multilabel", "multitask"])
+def test_last_stage_is_the_model(target, labels):
+    """staged_* has one item per round; the last is the final one, scores before are those of the head."""
+    X, Y = labels
+    y = {
+        "binary": Y[:, 0],
+        "multiclass": Y[:, 0] + 2 * Y[:, 1],
+        "multilabel": Y,
+        "multitask": np.stack([Y[:, 0] + 2 * Y[:, 1], Y[:, 2]], axis=1),
+    }[target]
+    clf = boost(X, y, "real", n_rounds=6)
+    whole = clf.ensemble_
+    staged = [
+        list(method(X)) for method in (clf.staged_decision_function, clf.staged_predict, clf.staged_predict_proba)
+    ]
+    assert [len(s) for s in staged] == [6, 6, 6]
+    for t in (2, 6):
+        clf.ensemble_ = whole.head(t)
+        assert staged[0][t - 1].tobytes() == clf.decision_function(X).tobytes()
+        np.testing.assert_array_equal(staged[1][t - 1], clf.predict(X))
+    last, right = staged[2][-1], clf.predict_proba(X)
+    for a, b in zip(last, right, strict=True) if isinstance(right, list) else [(last, right)]:
+        np.testing.assert_array_equal(a, b)
+
+
+@each_kind
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("n_values", [6, 200])
+def test_missing_values_learn_their_side(kind, side, n_values):
+    """Missing values that belong to the high or to the low class go there."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, n_values, 300).astype(float)
+    y = (x >= n_values // 2).astype(int)
+    gone = rng.random(300) < 0.2
+    y[gone] = 1 if side == "right" else 0
+    x[gone] = np.nan
+    X = np.stack([rng.normal(size=300), x], axis=1)
+    clf = boost(X, y, kind, "stump", 1, learning_rate=1.0)
+    assert clf.ensemble_.feature.tolist() == [1]
+    assert bool(clf.ensemble_.missing_right[0]) == (side == "right")
+    np.testing.assert_array_equal(clf.predict(X), y)
+
+
+@each_kind
+def test_missing_against_the_rest(kind):
+    """Where only missing or not matters, the cut is between missing values and all others."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 5, 200).astype(float)
+    gone = rng.random(200) < 0.4
+    x[gone] = np.nan
+    clf = boost(x[:, None], gone.astype(int), kind, "stump", 1, learning_rate=1.0)
+    np.testing.assert_array_equal(clf.predict(x[:, None]), gone.astype(int))
+    np.testing.assert_array_equal(clf.predict(np.array([[7.0], [-3.0], [np.nan]])), [0, 0, 1])
+
+
+@each_kind
+@pytest.mark.parametrize("larger", ["left", "right"])
+def test_values_missing_only_later_go_to_the_larger_side(kind, larger):
+    """No missing values in training: a missing value is treated as the majority."""
+    x = np.arange(30.0)
+    y = (x >= (20 if larger == "left" else 10)).astype(int)
+    clf = boost(x[:, None], y, kind, "stump", 1, learning_rate=1.0)
+    assert clf.predict([[np.nan]]) == (0 if larger == "left" else 1)
+
+
+def test_missing_values_elsewhere_do_not_change_the_larger_side():
+    """A node without missing values sends them to its larger side, also where other nodes have some."""
+    rng = np.random.default_rng(0)
+    a = np.repeat([0.0, 1.0], 200)
+    b = rng.permutation(np.arange(400.0))
+    b[200:] = np.repeat(np.arange(20.0), 10)
+    y = np.where(a == 0, (b < 50) + 0, 2 + (b >= 15)).astype(int)
+    b[:200] = np.where(rng.random(200) < 0.3, np.nan, b[:200])
+    y[:200] = 0
+    clf = boost(np.stack([a, b], axis=1), y, "real", "tree:3", 1)
+    assert sorted(clf.ensemble_.feature.tolist()) == [0, 1]
+    assert clf.ensemble_.threshold[clf.ensemble_.feature == 1] == [14.5]
+    assert clf.predict([[1.0, np.nan]]) == 2
+
+
+def test_form_of_the_indicator_matrix_does_not_matter(labels):
+    """Integers, booleans, floats or a sparse matrix: one target."""
+    X, Y = labels
+    models = [boost(X, form, "real") for form in (Y, Y.astype(bool), Y.astype(float), sp.csr_array(Y))]
+    for other in models[1:]:
+        same_bits(models[0], other, X)
+
+
+def test_names_of_classes_do_not_matter(three_classes):
+    """Text in the same order as the numbers gives the same bits."""
+    X, y = three_classes
+    names = np.array(["ant", "bee", "cow"])
+    a, b = boost(X, y, "real"), boost(X, names[y], "real")
+    same_bits(a, b, X)
+    np.testing.assert_array_equal(names[a.predict(X)], b.predict(X))
+
+
+def test_multitask_of_one_multiclass_column_twice(three_classes):
+    """Two equal tasks have equal scores."""
+    X, y = three_classes
+    clf = boost(X, np.stack([y, y + 1], axis=1), "real")
+    F = clf.decision_function(X)
+    np.testing.assert_allclose(F[:, :3], F[:, 3:], rtol=1e-12)
+
+
+def test_make_labels_is_not_trivial():
+    """The data of these tests can be learned, but not by a constant."""
+    X, Y = make_labels(250, 6, 4)
+    clf = boost(X, Y, "real", n_rounds=30)
+    assert np.mean(clf.predict(X) == Y) > max(Y.mean(), 1 - Y.mean()) + 0.1

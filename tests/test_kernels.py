@@ -1,0 +1,463 @@
+"""Kernels against their slow NumPy twins."""
+
+import threading
+
+import numpy as np
+import pytest
+from numba import njit
+
+from multiboost import AdaBoostMHClassifier
+from multiboost.data.dataset import Dataset
+from multiboost.data.table import DenseTable
+from multiboost.kernels.binning import digitise, distinct, quantile_ends
+from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
+from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload
+from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_coarse, scan_fine
+from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
+from multiboost.kernels.update import exp, quantise
+
+from .conftest import leaf_numbers, make_classes, make_labels
+
+# Inner kernels have nothing to call them from Python; these give them that.
+
+
+@njit
+def exp_of(x, out):
+    for i in range(x.size):
+        out[i] = exp(x[i])
+
+
+@njit
+def histogram_of(blocks, b, payload, rows, total, histogram, rest):
+    block = blocks.block[b]
+    sum_payload(payload, rows, 0, rows.size, total)
+    build_histogram(blocks, block, payload, rows, 0, rows.size, total, histogram, block.origin * payload.width, rest)
+
+
+@njit
+def difference_of(blocks, b, width, parent, child):
+    block = blocks.block[b]
+    subtract_histogram(block, width, parent, child, block.origin * width)
+
+
+@njit
+def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left):
+    block = blocks.block[b]
+    return scan_block(
+        blocks.column, block, criterion, ridge, payload.half, total, histogram, block.origin * payload.width,
+        scratch, best_left,
+    )  # fmt: skip
+
+
+@njit
+def coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse):
+    block = blocks.block[b]
+    scan_coarse(
+        blocks.column, block, criterion, ridge, payload.half, total, histogram, block.origin * payload.width,
+        scratch, coarse,
+    )  # fmt: skip
+
+
+@njit
+def fine_cut(blocks, slot, row, payload, criterion, ridge, rows, total, histogram, fine, scratch, best_left):
+    return scan_fine(
+        blocks, slot, row, payload, criterion, ridge, rows, 0, rows.size, total, histogram, fine, scratch, best_left
+    )
+
+
+def test_exp_is_accurate():
+    """Within 4 units in the last place of NumPy's from -650 to 700."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-650, 0, 20000), rng.uniform(-2, 2, 20000), rng.uniform(0, 700, 5000), [0.0, -650]])
+    found = np.empty_like(x)
+    exp_of(x, found)
+    right = np.exp(x.astype(np.longdouble)).astype(np.float64)
+    assert (np.abs(found - right) / np.spacing(right)).max() <= 4
+    assert found[-2] == 1.0
+
+
+def test_exp_has_no_denormals():
+    """Far below zero it is a constant in the normal range."""
+    x = np.array([-650.0, -651.0, -745.0, -1e4, -1e300, -np.inf])
+    found = np.empty_like(x)
+    exp_of(x, found)
+    assert np.all(found == found[0])
+    assert found[0] > np.finfo(float).tiny
+
+
+def columns_of_many_kinds(n, seed, sparse):
+    """Few levels and many, with and without missing values; mostly one value where sparse."""
+    rng = np.random.default_rng(seed)
+    X = np.stack(
+        [
+            rng.integers(0, 5, n).astype(float),
+            rng.normal(size=n),
+            np.where(rng.random(n) < 0.2, np.nan, rng.integers(0, 9, n)),
+            np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            rng.integers(0, 40, n).astype(float),
+            np.full(n, 3.0),
+            rng.normal(size=n).round(1),
+            rng.integers(-3, 30, n).astype(float),
+        ],
+        axis=1,
+    )
+    if sparse:
+        X = np.where(rng.random(X.shape) < 0.75, 0.0, X)
+    return X
+
+
+def payload_of(kind, n, n_labels, dtype, seed=0):
+    """Random integers: one payload kind of each sort."""
+    rng = np.random.default_rng(seed)
+    half = lanes(n_labels)
+    width = half if kind == "edge" else 2 * half
+    one_hot = kind == "one_hot"
+    n_dense = half if one_hot else width
+    dense = np.zeros((n, n_dense), dtype)
+    low = -1000 if kind in ("edge", "newton") else 0
+    dense[:, :n_labels] = rng.integers(low, 1000, (n, n_labels))
+    if kind in ("z", "newton"):
+        dense[:, half : half + n_labels] = rng.integers(0, 1000, (n, n_labels))
+    return Payload(
+        dense=dense.reshape(-1),
+        lanes=n_dense,
+        one_hot=one_hot,
+        positive=(rng.integers(0, n_labels, n) + half if one_hot else np.zeros(0)).astype(np.intp),
+        weight=(rng.integers(0, 1000, n) if one_hot else np.zeros(0)).astype(dtype),
+        half=half,
+        width=width,
+    )
+
+
+def full_payload(payload, n) -> np.ndarray:
+    """The payload as (n, width), one-hot weights written out."""
+    full = np.zeros((n, payload.width), np.int64)
+    full[:, : payload.lanes] = payload.dense.reshape(n, payload.lanes)
+    if payload.one_hot:
+        full[np.arange(n), payload.positive] += payload.weight
+    return full
+
+
+def slow_histogram(dataset, X, payload, rows):
+    """All blocks' histograms by np.add.at, (histogram rows, width)."""
+    blocks = dataset.blocks
+    full = full_payload(payload, len(X))[rows]
+    found = np.zeros((blocks.n_rows, payload.width), np.int64)
+    for column in blocks.column:
+        bins = dataset.binner.columns[column["feature"]]
+        x = X[rows, column["feature"]]
+        b = np.searchsorted(bins.cuts, x, side="left")
+        code = np.where(np.isnan(x), column["last"], column["code"] + b)
+        block = blocks.block[column["block"]]
+        np.add.at(found, block["origin"] + (code >> block["shift"]), full)
+    return found
+
+
+HISTOGRAMS = [
+    ("edge", 3, np.int64),
+    ("edge", 20, np.int64),
+    ("z", 2, np.int32),
+    ("one_hot", 10, np.int32),
+    ("newton", 5, np.int32),
+]
+
+
+def built(dataset, payload, rows):
+    """Total and all blocks' histograms by the kernel."""
+    blocks = dataset.blocks
+    dtype = payload.dense.dtype
+    total, rest = np.zeros(payload.width, dtype), np.zeros(payload.width, dtype)
+    histogram = np.full(blocks.n_rows * payload.width, 77, dtype)
+    for b in range(len(blocks.block)):
+        histogram_of(blocks, b, payload, rows, total, histogram, rest)
+    return total, histogram
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("coarse", [False, True], ids=["fine", "coarse"])
+@pytest.mark.parametrize(("kind", "n_labels", "dtype"), HISTOGRAMS)
+def test_histogram(kind, n_labels, dtype, coarse, sparse):
+    """Sums per (column, bin) of some rows; a sibling by subtraction."""
+    n = 500
+    X = columns_of_many_kinds(n, 1, sparse)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=coarse)
+    blocks = dataset.blocks
+    assert (blocks.block["stride"] == 0).any() == sparse
+    assert (blocks.block["shift"] > 0).any() == coarse
+    payload = payload_of(kind, n, n_labels, dtype)
+    rng = np.random.default_rng(2)
+    rows = rng.permutation(n)[:333].astype(ROW)
+    total, histogram = built(dataset, payload, rows)
+    np.testing.assert_array_equal(total, full_payload(payload, n)[rows].sum(0))
+    np.testing.assert_array_equal(histogram.reshape(-1, payload.width), slow_histogram(dataset, X, payload, rows))
+    child = rows[:100].copy()
+    _, smaller = built(dataset, payload, child)
+    for b in range(len(blocks.block)):
+        difference_of(blocks, b, payload.width, histogram, smaller)
+    np.testing.assert_array_equal(histogram.reshape(-1, payload.width), slow_histogram(dataset, X, payload, rows[100:]))
+
+
+def slow_score(criterion, left, total, half, ridge) -> float:
+    """The score of a cut in double precision."""
+    left, right = left.astype(float), (total - left).astype(float)
+    if criterion == EDGE:
+        return np.abs(right - left).sum()
+    if criterion == Z:
+        return -2.0 * sum(np.sqrt(side[:half] * side[half:]).sum() for side in (left, right))
+    return sum((side[:half] ** 2 / (side[half:] + ridge)).sum() for side in (left, right))
+
+
+def slow_cuts(dataset, X, payload, rows, slot, criterion, ridge):
+    """Every cut of one column that parts the rows: (score, bin, missing right)."""
+    column = dataset.blocks.column[slot]
+    bins = dataset.binner.columns[column["feature"]]
+    x = X[rows, column["feature"]]
+    full = full_payload(payload, len(X))[rows]
+    total = full.sum(0)
+    missing = np.isnan(x)
+    b = np.searchsorted(bins.cuts, x, side="left")
+    for cut in range(bins.n_bins):
+        left = (b <= cut) & ~missing
+        for missing_right in (1, 0) if missing.any() else (1,):
+            goes_left = left | (missing & (missing_right == 0))
+            if left.any() and not goes_left.all() and (missing_right or (~left & ~missing).any()):
+                yield slow_score(criterion, full[goes_left].sum(0), total, payload.half, ridge), cut, missing_right
+
+
+CRITERIA = [
+    ("edge", EDGE, 3, np.int64),
+    ("z", Z, 3, np.int32),
+    ("one_hot", Z, 10, np.int32),
+    ("newton", NEWTON, 9, np.int32),
+]
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), CRITERIA)
+def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
+    """The scan finds the largest score of all cuts, missing values on either side."""
+    n, ridge = 300, 50.0
+    X = columns_of_many_kinds(n, 4, sparse)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=False)
+    blocks = dataset.blocks
+    payload = payload_of(kind, n, n_labels, dtype, seed=5)
+    rows = np.random.default_rng(6).permutation(n)[:200].astype(ROW)
+    total, histogram = built(dataset, payload, rows)
+    scratch = np.zeros((4, payload.width), dtype)
+    best_left = np.zeros(payload.width, dtype)
+    for b, block in enumerate(blocks.block):
+        score, slot, cut, missing_right = block_cut(
+            blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left
+        )
+        every = {
+            (s, c, m): value
+            for s in range(block["slot"], block["slot_end"])
+            for value, c, m in slow_cuts(dataset, X, payload, rows, s, criterion, ridge)
+        }
+        best = max(every.values())
+        tolerance = 0 if criterion == EDGE else 1e-5 * abs(best)
+        assert score == pytest.approx(best, abs=tolerance)
+        assert every[slot, cut, missing_right] == pytest.approx(best, abs=tolerance)
+        column = blocks.column[slot]
+        x = X[rows, column["feature"]]
+        bins = dataset.binner.columns[column["feature"]]
+        left = np.where(np.isnan(x), missing_right == 0, np.searchsorted(bins.cuts, x, side="left") <= cut)
+        np.testing.assert_array_equal(best_left, full_payload(payload, n)[rows[left]].sum(0))
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), CRITERIA[1:])
+def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
+    """Eight bins at a time, then bin by bin around the best coarse cut."""
+    n, ridge = 400, 50.0
+    X = columns_of_many_kinds(n, 7, sparse)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=True)
+    blocks = dataset.blocks
+    payload = payload_of(kind, n, n_labels, dtype, seed=8)
+    rows = np.random.default_rng(9).permutation(n)[:300].astype(ROW)
+    total, histogram = built(dataset, payload, rows)
+    scratch = np.zeros((4, payload.width), dtype)
+    best_left = np.zeros(payload.width, dtype)
+    fine = np.zeros(16 * payload.width, dtype)
+    coarse = np.zeros(blocks.column.size, COARSE_CUT)
+    seen = 0
+    for b, block in enumerate(blocks.block):
+        if block["shift"] == 0:
+            continue
+        coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse)
+        for slot in range(block["slot"], block["slot_end"]):
+            seen += 1
+            column = blocks.column[slot]
+            bins = dataset.binner.columns[column["feature"]]
+            cuts = list(slow_cuts(dataset, X, payload, rows, slot, criterion, ridge))
+            ends = [score for score, cut, _ in cuts if cut % 8 == 7 or cut == bins.n_bins - 1]
+            assert coarse[slot]["score"] == pytest.approx(max(ends), rel=1e-5)
+            row = coarse[slot]["row"]
+            begin = 8 * (row - column["code"] // 8)
+            score, cut, missing_right = fine_cut(
+                blocks, slot, row, payload, criterion, ridge, rows, total, histogram, fine, scratch, best_left
+            )
+            near = {(c, m): s for s, c, m in cuts if begin <= c < begin + 16}
+            assert score == pytest.approx(max(near.values()), rel=1e-5)
+            assert near[cut, missing_right] == pytest.approx(score, rel=1e-5)
+    assert seen >= 4
+
+
+@pytest.mark.parametrize(("kind", "criterion"), [("edge", EDGE), ("z", Z), ("one_hot", Z), ("newton", NEWTON)])
+def test_quantise(kind, criterion):
+    """Fixed point to the nearest; signed under EDGE and NEWTON, W- and W+ apart under Z."""
+    n, n_labels = 3000, 3
+    rng = np.random.default_rng(0)
+    pull = rng.normal(size=(n, n_labels)) / n
+    pull[5] = 0.0
+    payload = payload_of(kind, n, n_labels, np.int64 if criterion == EDGE else np.int32)
+    half = payload.half
+    if kind == "one_hot":
+        positive = payload.positive - half
+        pull = -np.abs(pull)
+        pull[np.arange(n), positive] *= -1
+    curvature = np.abs(rng.normal(size=(n, n_labels))) / n if criterion == NEWTON else np.zeros((0, n_labels))
+    scale_g, scale_h = 2.0**22, 2.0**21
+    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), criterion, pull, curvature, payload, scale_g, scale_h)
+    found = full_payload(payload, n)
+    rounded = np.floor(np.abs(pull) * scale_g + 0.5) * np.sign(pull)
+    if criterion == Z:
+        np.testing.assert_array_equal(found[:, :n_labels], np.maximum(-rounded, 0))
+        np.testing.assert_array_equal(found[:, half : half + n_labels], np.maximum(rounded, 0))
+    else:
+        np.testing.assert_array_equal(found[:, :n_labels], rounded)
+    if criterion == NEWTON:
+        np.testing.assert_array_equal(found[:, half : half + n_labels], np.floor(curvature * scale_h + 0.5))
+    assert not found[:, n_labels:half].any()
+
+
+def test_distinct():
+    """The distinct numbers of a column; NaN is none of them, and -0 is 0."""
+    x = np.array([3.0, np.nan, -0.0, 3.0, 0.0, 1e300, -7.5, np.nan, -0.0, 3.0])
+    found, more = distinct(x, 4)
+    assert not more
+    np.testing.assert_array_equal(np.sort(found), [-7.5, 0.0, 3.0, 1e300])
+    assert distinct(x, 3)[1]
+    found, more = distinct(np.full(3, np.nan), 5)
+    assert found.size == 0
+    assert not more
+    rng = np.random.default_rng(0)
+    for n_values in (1, 2, 100, 1000):
+        x = rng.normal(size=n_values)[rng.integers(0, n_values, 5000)]
+        found, more = distinct(x, 1000)
+        assert not more
+        np.testing.assert_array_equal(np.sort(found), np.unique(x))
+
+
+def test_quantile_ends_are_balanced():
+    """Bins of equal weights have equal shares; nothing is lost to a heavy value."""
+    np.testing.assert_array_equal(quantile_ends(np.ones(1000), 10), np.arange(99, 1000, 100))
+    rng = np.random.default_rng(0)
+    for max_bins in (2, 7, 100):
+        weight = rng.uniform(0.5, 1.5, 3000)
+        ends = quantile_ends(weight, max_bins)
+        assert len(ends) == max_bins
+        assert ends[-1] == 2999
+        shares = np.diff(np.concatenate([[0.0], np.cumsum(weight)[ends]]))
+        assert np.abs(shares - weight.sum() / max_bins).max() <= 1.5
+    weight = np.ones(1000)
+    weight[400] = 5000.0
+    ends = quantile_ends(weight, 11)
+    assert {399, 400} <= set(ends.tolist())
+    shares = np.diff(np.concatenate([[0.0], np.cumsum(weight)[ends]]))
+    assert np.sort(shares)[-2] <= 150
+    assert len(ends) >= 9
+
+
+def test_digitise_is_searchsorted():
+    """x lies in bin b where cuts[b-1] < x <= cuts[b]; missing values in the last one."""
+    rng = np.random.default_rng(0)
+    cuts = np.unique(rng.normal(size=300).round(2))
+    x = np.concatenate([rng.normal(size=2000).round(2), cuts, [-1e300, 1e300, np.nan]])
+    bins = np.empty(x.size, np.uint16)
+    digitise(x, cuts, cuts.size + 1, bins)
+    np.testing.assert_array_equal(bins[:-1], np.searchsorted(cuts, x[:-1], side="left"))
+    assert bins[-1] == cuts.size + 1
+
+
+@pytest.mark.parametrize("base_learner", ["stump", "tree:6", "product:3", "tree:4/product:3", "product:2/tree:3"])
+def test_prediction_is_a_walk(base_learner):
+    """Scores of new rows, some values missing, against a walk in plain Python."""
+    X, Y = make_labels(300, 5, 3, seed=2)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    clf = AdaBoostMHClassifier(base_learner, 6, loss="logistic").fit(X[:200], Y[:200])
+    ensemble, new = clf.ensemble_, X[200:]
+    scores = np.tile(ensemble.initial, (len(new), 1))
+    for t in range(ensemble.n_rounds):
+        h = np.ones_like(scores)
+        for term in range(ensemble.first_term[t], ensemble.first_term[t + 1]):
+            h *= ensemble.values[leaf_numbers(ensemble, term, new)]
+        scores += h
+    np.testing.assert_array_equal(clf.decision_function(new), scores)
+
+
+def test_training_scores_are_predictions():
+    """F that boosting carries along equals F of prediction, so the last risk does too."""
+    X, y = make_classes(400, 5, 4)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    clf = AdaBoostMHClassifier("tree:6", 20, loss="exponential").fit(X, y)
+    Y = np.where(y[:, None] == np.arange(4), 1.0, -1.0)
+    W0 = np.where(Y > 0, 1 / 2, 1 / 6) / len(y)
+    risk = (W0 * np.exp(-Y * clf.decision_function(X))).sum()
+    assert clf.history_["risk"][-1] == pytest.approx(risk, rel=1e-12)
+
+
+@njit(nogil=True)
+def relay(tid, n_threads, sync, slots, seen):
+    """Each round every thread writes its slot and, after the barrier, reads all of them."""
+    for r in range(seen.shape[1]):
+        slots[tid * 8] = r * 10 + tid
+        barrier(n_threads, sync)
+        total = 0
+        for t in range(n_threads):
+            total += slots[t * 8]
+        seen[tid, r] = total
+        barrier(n_threads, sync)
+
+
+@njit(nogil=True)
+def deal(tid, n_threads, sync, counts, by_thread):
+    """Two phases of dealt work, with a barrier between that resets the counter."""
+    for _ in range(2):
+        item = next_item(sync)
+        while item < counts.size:
+            by_thread[tid, item] += 1
+            item = next_item(sync)
+        barrier(n_threads, sync)
+    barrier(n_threads, sync)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 4])
+def test_barrier(n_threads):
+    """Nobody passes before all have come, many times over."""
+    n_rounds = 300
+    slots = np.zeros(8 * n_threads, np.int64)
+    seen = np.zeros((n_threads, n_rounds), np.int64)
+    with Team(n_threads) as team:
+        team.run(relay, slots, seen)
+    right = np.arange(n_rounds) * 10 * n_threads + n_threads * (n_threads - 1) // 2
+    np.testing.assert_array_equal(seen, np.tile(right, (n_threads, 1)))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_work_is_dealt_once(n_threads):
+    counts, by_thread = np.zeros(500, np.int64), np.zeros((n_threads, 500), np.int64)
+    with Team(n_threads) as team:
+        team.run(deal, counts, by_thread)
+        np.testing.assert_array_equal(by_thread.sum(0), 2)
+        team.run(deal, counts, by_thread, alone=True)
+    np.testing.assert_array_equal(by_thread.sum(0), 4)
+
+
+def test_a_closed_team_has_no_threads():
+    before = threading.active_count()
+    team = Team(3)
+    team.run(relay, np.zeros(24, np.int64), np.zeros((3, 2), np.int64))
+    team.close()
+    assert threading.active_count() == before
+    assert team.n_threads == 1

@@ -1,0 +1,228 @@
+"""Discrete stumps, Hamming trees and products against runs of the C++ program of 2014.
+
+That program smooths its coefficient, alpha = 1/2 ln((e+ + s) / (e- + s)) with s = 0.01 / n
+and e+- = (1 +- edge) / 2.  Ours does not; the tests that follow it round by round put s in.
+"""
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from multiboost import AdaBoostMHClassifier
+from multiboost.boosting.step import AlphaStep
+
+from .conftest import reference
+
+
+def arrays_of(name):
+    """Training and test arrays as the C++ program read them, in single precision."""
+    with np.load(reference("data", f"{name}.npz")) as file:
+        found = {key: file[key] for key in file.files}
+    for key in ("X_train", "X_test"):
+        found[key] = found[key].astype(np.float32).astype(np.float64)
+    return found
+
+
+def rounds_of(run):
+    """The base classifiers of a reference run."""
+    with gzip.open(reference(f"{run}.json.gz")) as file:
+        return json.load(file)["weak_hypotheses"]
+
+
+def column_of(run, name):
+    """A column of a reference run's table, without the row of the constant baseline."""
+    with gzip.open(reference(f"{run}.csv.gz"), "rt") as file:
+        return np.array([float(row[name]) for row in csv.DictReader(file) if row["alpha"]])
+
+
+def feature_of(cut) -> int:
+    return int(cut["column"].removeprefix("f"))
+
+
+def votes_of(cut) -> np.ndarray:
+    return np.array(list(cut["vArray"].values()))
+
+
+@pytest.fixture
+def smooth_alpha(monkeypatch):
+    """A function that puts the C++ program's smoothing for n samples into alpha."""
+
+    def smooth(n):
+        s = 0.01 / n
+
+        def size(self, classifier):
+            edge = classifier.edge
+            return 0.5 * float(np.log(((1 + edge) / 2 + s) / ((1 - edge) / 2 + s)))
+
+        monkeypatch.setattr(AlphaStep, "size", size)
+
+    return smooth
+
+
+def boost(data, base_learner, n_rounds, smooth_alpha, **parameters):
+    X = data["X_train"]
+    smooth_alpha(len(X))
+    y = data["y_train"] if "y_train" in data else data["Y_train"]
+    return AdaBoostMHClassifier(base_learner, n_rounds, votes="discrete", max_bins=65535, **parameters).fit(X, y)
+
+
+def stump_votes(ensemble, t) -> np.ndarray:
+    """Signs of the votes right of the threshold, for both classes where one column serves two."""
+    left, right = ensemble.child[ensemble.root[t]]
+    v = ensemble.values[~right]
+    np.testing.assert_array_equal(ensemble.values[~left], -v)
+    return np.sign(v) if v.size > 1 else np.sign([-v[0], v[0]])
+
+
+def assert_same_stump(ensemble, t, cut):
+    test = ensemble.root[t]
+    assert ensemble.feature[test] == feature_of(cut), f"feature of round {t}"
+    assert ensemble.threshold[test] == pytest.approx(cut["threshold"], rel=1e-6), f"threshold of round {t}"
+    np.testing.assert_array_equal(stump_votes(ensemble, t), votes_of(cut), err_msg=f"votes of round {t}")
+
+
+STUMP_RUNS = [
+    ("digits", "digits-stump", 100, {}),
+    ("wine", "wine-stump", 100, {}),
+    ("pendigits", "pendigits-stump", 100, {}),
+    ("letter", "letter-stump", 60, {}),
+    ("digits", "digits-stump-balanced", 100, {"weighting": "balanced"}),
+    ("multilabel", "multilabel-stump", 100, {"weighting": "half"}),
+]
+
+
+@pytest.mark.parametrize(("name", "run", "n_rounds", "parameters"), STUMP_RUNS, ids=[r[1] for r in STUMP_RUNS])
+def test_stumps_follow_the_run(name, run, n_rounds, parameters, smooth_alpha):
+    """Every round has the same feature, threshold, votes, edge and alpha."""
+    data = arrays_of(name)
+    clf = boost(data, "stump", n_rounds, smooth_alpha, **parameters)
+    assert clf.n_estimators_ == n_rounds
+    for t, cut in enumerate(rounds_of(run)[:n_rounds]):
+        assert_same_stump(clf.ensemble_, t, cut)
+    np.testing.assert_allclose(clf.history_["edge"], column_of(run, "edge")[:n_rounds], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(clf.history_["alpha"], column_of(run, "alpha")[:n_rounds], rtol=1e-6)
+    np.testing.assert_allclose(clf.history_["Z"], column_of(run, "energy")[:n_rounds], rtol=1e-5)
+
+
+def test_breast_cancer_follows_the_run_up_to_a_tie(smooth_alpha):
+    """Round 93 has two cuts of one feature whose edges differ by less than the C++ tolerance of 1e-8.
+
+    They send one sample to different sides, so what follows is compared only up to there.
+    """
+    tie = 93
+    data = arrays_of("breast_cancer")
+    clf = boost(data, "stump", tie + 1, smooth_alpha)
+    cuts = rounds_of("breast_cancer-stump")
+    for t in range(tie):
+        assert_same_stump(clf.ensemble_, t, cuts[t])
+    edges = column_of("breast_cancer-stump", "edge")
+    np.testing.assert_allclose(clf.history_["edge"], edges[: tie + 1], rtol=0, atol=1e-6)
+
+    ensemble, theirs = clf.ensemble_, cuts[tie]
+    test = ensemble.root[tie]
+    assert ensemble.feature[test] == feature_of(theirs)
+    X = data["X_train"]
+    y = np.where(data["y_train"] == 1, 1.0, -1.0)
+    score = ensemble.head(tie)
+    pull = np.full(len(X), 1.0 / len(X)) * y * np.exp(-y * _stump_scores(score, X))
+    pull /= np.abs(pull).sum()
+    x = X[:, feature_of(theirs)]
+    ours, other = (abs((pull * np.where(x > b, 1, -1)).sum()) for b in (ensemble.threshold[test], theirs["threshold"]))
+    assert ours == pytest.approx(clf.history_["edge"][tie], abs=1e-10)
+    assert abs(ours - other) < 2e-8
+
+
+def _stump_scores(ensemble, X) -> np.ndarray:
+    """F of an ensemble of stumps on one label."""
+    scores = np.zeros(len(X))
+    for test in ensemble.root:
+        left, right = ensemble.child[test]
+        goes_right = X[:, ensemble.feature[test]] > ensemble.threshold[test]
+        scores += np.where(goes_right, ensemble.values[~right, 0], ensemble.values[~left, 0])
+    return scores
+
+
+def test_uniform_weights_follow_the_run(smooth_alpha):
+    """Weights of (3.11): the first round is a tie of cuts that part one sample from the rest.
+
+    The C++ program takes column 16, we the first column; with column 16 in front, the two agree
+    in all rounds.
+    """
+    data = arrays_of("digits")
+    ours = boost(data, "stump", 1, smooth_alpha, weighting="uniform")
+    edges = column_of("digits-stump-sharelabels", "edge")
+    assert ours.history_["edge"][0] == pytest.approx(edges[0], abs=1e-10)
+
+    order = np.r_[16, np.delete(np.arange(64), 16)]
+    clf = boost({**data, "X_train": data["X_train"][:, order]}, "stump", 100, smooth_alpha, weighting="uniform")
+    clf.ensemble_.feature = order[clf.ensemble_.feature]
+    for t, cut in enumerate(rounds_of("digits-stump-sharelabels")):
+        assert_same_stump(clf.ensemble_, t, cut)
+    np.testing.assert_allclose(clf.history_["edge"], edges, rtol=0, atol=1e-6)
+
+
+def cuts_of_tree(ensemble, t) -> list[tuple[int, float]]:
+    """Feature and threshold of all tests of one round, sorted; none where the tree is a constant."""
+    waiting, found = [int(ensemble.root[t])], []
+    while waiting:
+        node = waiting.pop()
+        if node >= 0:
+            found.append((int(ensemble.feature[node]), float(ensemble.threshold[node])))
+            waiting += ensemble.child[node].tolist()
+    return sorted(found)
+
+
+@pytest.mark.parametrize(("name", "n_rounds"), [("digits", 100), ("pendigits", 25)])
+def test_hamming_trees_follow_the_run(name, n_rounds, smooth_alpha):
+    """Trees of 8 inner nodes: the same cuts, whatever their order, and the same edge.
+
+    Where the C++ program lists a constant inside a tree, no cut of that leaf gains anything.
+    """
+    run = f"{name}-tree8"
+    clf = boost(arrays_of(name), "tree:9", n_rounds, smooth_alpha)
+    assert clf.n_estimators_ == n_rounds
+    for t, tree in enumerate(rounds_of(run)[:n_rounds]):
+        ours = cuts_of_tree(clf.ensemble_, t)
+        theirs = sorted((feature_of(cut), cut["threshold"]) for cut in tree["learners"] if "column" in cut)
+        assert [j for j, _ in ours] == [j for j, _ in theirs], f"features of round {t}"
+        np.testing.assert_allclose(
+            [b for _, b in ours], [b for _, b in theirs], rtol=1e-6, err_msg=f"thresholds of round {t}"
+        )
+    np.testing.assert_allclose(clf.history_["edge"], column_of(run, "edge")[:n_rounds], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(clf.history_["alpha"], column_of(run, "alpha")[:n_rounds], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("run", "base_learner"), [("digits-stump", "stump"), ("pendigits-stump", "stump")])
+def test_scores_after_the_run(run, base_learner, smooth_alpha):
+    """F of the test rows after 100 rounds, as the C++ program printed it."""
+    name = run.partition("-")[0]
+    data = arrays_of(name)
+    clf = boost(data, base_learner, 100, smooth_alpha)
+    with gzip.open(reference(f"{run}-posteriors-t100.csv.gz"), "rt") as file:
+        rows = list(csv.reader(file))
+    theirs = np.array([[float(v) for v in row[-10:]] for row in rows])
+    np.testing.assert_allclose(clf.decision_function(data["X_test"]), theirs, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["digits", "wine", "breast_cancer", "iris", "pendigits"])
+def test_products_are_as_good_as_in_the_run(name):
+    """Products of three stumps: rounding decides their path, so only the test error is compared."""
+    data = arrays_of(name)
+    clf = AdaBoostMHClassifier("product:3", 100, votes="discrete", max_bins=65535)
+    clf.fit(data["X_train"], data["y_train"])
+    error = np.mean(clf.predict(data["X_test"]) != data["y_test"])
+    assert abs(error - column_of(f"{name}-prod3", "test_e01")[99]) < 0.03
+
+
+@pytest.mark.parametrize("name", ["digits", "wine"])
+def test_alpha_without_smoothing_stays_close(name):
+    """Our own alpha differs from the smoothed one by less than a thousandth in the first rounds."""
+    data = arrays_of(name)
+    clf = AdaBoostMHClassifier("stump", 10, votes="discrete", max_bins=65535).fit(data["X_train"], data["y_train"])
+    alpha = column_of(f"{name}-stump", "alpha")[:10]
+    np.testing.assert_allclose(clf.history_["alpha"], alpha, rtol=1e-3)
+    edge = clf.history_["edge"]
+    np.testing.assert_allclose(clf.history_["alpha"], np.arctanh(edge), rtol=1e-12)
