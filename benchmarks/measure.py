@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -149,6 +150,14 @@ def commit() -> str | None:
     return None
 
 
+def source() -> str:
+    """Digest of the package's files, which tells runs apart that have the same commit."""
+    digest = hashlib.sha256()
+    for path in sorted((PROJECT / "src").rglob("*.py")):
+        digest.update(path.relative_to(PROJECT).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def load() -> float | None:
     """How many processes wanted a processor in the last minute; None where the system does not say."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
@@ -173,6 +182,7 @@ def machine() -> dict:
         "python": platform.python_version(),
         "multiboost": __version__,
         "commit": commit(),
+        "source": source(),
         "versions": {package: _version(package) for package in PACKAGES},
     }
 

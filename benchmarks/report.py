@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from .measure import load, machine, write_json
+from .measure import load, machine, source, write_json
 
 
 class Report:
@@ -24,6 +24,7 @@ class Report:
         self.skips: list[str] = []
         self.peers: list[dict] = []
         self.load = load()
+        self.source = source()
         if self.load is not None and self.load > 0.5:
             print(f"the machine is busy, load {self.load:.1f}: times of this run are not to be relied on", flush=True)
 
@@ -67,6 +68,7 @@ class Report:
         """Write everything as JSON."""
         content = {
             "machine": machine(),
+            "source_changed_during_run": source() != self.source,
             "load_before": self.load,
             "load_after": load(),
             "seconds": round(self.elapsed, 1),

@@ -109,16 +109,16 @@ def _training_error(state, first, last):
             start = state.task_start[t]
             task = scores[i, start : state.task_start[t + 1]]
             score = scores[i, true]
-            rivals = 0
+            above, level = np.int32(0), np.int32(0)
             for k in range(task.size):
-                rivals += task[k] >= score
-            if rivals > 1:
+                above += np.int32(task[k] > score)
+                level += np.int32(task[k] == score)
+            if above == 0 and level > 1:
                 # The prediction is the first of the largest scores.
-                best = 0
-                for k in range(task.size):
-                    best = k if task[k] > task[best] else best
-                if best != true - start:
-                    wrong += state.task_weight[i, t]
+                for k in range(true - start):
+                    above += np.int32(task[k] == score)
+            if above > 0:
+                wrong += state.task_weight[i, t]
     return wrong
 
 
