@@ -14,7 +14,7 @@ from multiboost import AdaBoostMHClassifier, load_model
 
 def main() -> None:
     """Run the demo."""
-    digits = load_digits(as_frame=True)
+    digits = load_digits()
     X_train, X_test, y_train, y_test = train_test_split(digits.data, digits.target, test_size=500, random_state=0)
     print(f"digits: {len(X_train)} training images of 8 x 8 pixels, {len(X_test)} test images, 10 classes")
     print("training (the first run also compiles the kernels, once)")
@@ -33,10 +33,10 @@ def main() -> None:
         if table[true, taken]:
             print(f"  {true} taken for {taken}: {table[true, taken]} of {np.sum(y_test == true)}")
 
-    print("most used pixels (row, column) and their share of the gain:")
+    print("most used pixels (row_column) and their share of the gain:")
     share = clf.feature_importances_
     for j in np.argsort(-share)[:5]:
-        print(f"  {clf.feature_names_in_[j]}: {100 * share[j]:.1f} %")
+        print(f"  {digits.feature_names[j]}: {100 * share[j]:.1f} %")
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "digits.mb"
@@ -44,7 +44,7 @@ def main() -> None:
         loaded = load_model(path)
         same = np.array_equal(loaded.decision_function(X_test), clf.decision_function(X_test))
         print(f"saved to {path.name} ({path.stat().st_size / 1e6:.1f} MB), loaded again, scores the same: {same}")
-        print(f"first five from the file: {loaded.predict(X_test[:5])}, truth: {y_test[:5].to_numpy()}")
+        print(f"first five from the file: {loaded.predict(X_test[:5])}, truth: {y_test[:5]}")
 
 
 if __name__ == "__main__":
