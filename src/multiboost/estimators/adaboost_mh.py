@@ -94,8 +94,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     25 rows to a leaf) and steps of 0.2, against 50 rounds of logistic loss with trees of 8
     leaves and steps of 0.1, on four fifths of them.  What has the lower error on the last
     fifth (up to 1000 rows: on all five fifths in turn) is used.  The rows are always the
-    same, so the choice is too.  Multi-label targets get the logistic loss.  Whoever sets one of these parameters gets exponential loss,
-    unless they ask for the other.
+    same, so the choice is too.  Multi-label targets get the logistic loss.  Whoever sets one
+    of these parameters gets exponential loss, unless they ask for the other.
 
     References
     ----------

@@ -21,7 +21,7 @@ from numba import njit
 from .blocks import bin_of
 from .dtypes import EDGE, ROW
 from .histogram import build_histogram, subtract_histogram, sum_payload
-from .lanes import ONCE, OPTIONS, copy
+from .lanes import ONCE, OPTIONS, add_lanes, copy, zero
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
 from .team import barrier, next_item
 
@@ -63,6 +63,7 @@ class Tree(NamedTuple):
     found: np.ndarray  # (2, blocks + FINALISTS) FOUND, best cuts of the new leaves
     found_left: np.ndarray  # (2, blocks + FINALISTS, width)
     fine: np.ndarray  # (threads, 16 * width)
+    partial: np.ndarray  # (threads, width) payload sums
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
@@ -89,6 +90,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         found=found,
         found_left=np.empty((2, n_found, width), dtype),
         fine=np.empty((n_threads, 16 * width), dtype),
+        partial=np.empty((n_threads, width), dtype),
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
@@ -353,13 +355,18 @@ def grow(
     plan = tree.plan
     n_nodes = 1
     n_kept = 0
+    size = -(-rows.size // n_threads)
+    sum_payload(payload, rows, min(rows.size, tid * size), min(rows.size, tid * size + size), tree.partial[tid])
+    barrier(n_threads, sync)
     if tid == 0:
+        zero(tree.total[0], 0, width)
+        for t in range(n_threads):
+            add_lanes(tree.total[0], np.intp(0), tree.partial[t], np.intp(0), width)
         root = tree.node[0]
         root.start, root.end, root.left = 0, rows.size, -1
         root.kept = tree.pool.shape[0] > 2 and rows.size >= keep_rows
         root.place = 0 if root.kept else tree.pool.shape[0] - 2
         n_kept = root.kept
-        sum_payload(payload, rows, 0, rows.size, tree.total[0])
         # A stump is cut even where a constant would have the larger edge (3.4.2).
         stump = criterion == EDGE and n_leaves == 2
         root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], zeros)
