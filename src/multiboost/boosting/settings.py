@@ -3,8 +3,8 @@
 A user who sets nothing gets what a short comparison on held-out rows finds better:
 exponential loss with real votes, which wins on clean tables, above all with many
 classes, or logistic loss with smaller trees and steps, which wins on noisy ones.  With
-multi-label targets logistic loss was as good or better wherever we looked, and nothing
-is compared.
+multi-label targets the two were equally good wherever we looked; logistic loss is faster,
+and nothing is compared.
 ``docs/defaults.md`` has the measurements.
 """
 
