@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -9,7 +11,7 @@ THREADS = 2
 ROUNDS = (100, 300, 1000)
 
 
-class Peer:
+class Peer(ABC):
     """A classifier of another package.
 
     Parameters
@@ -26,9 +28,9 @@ class Peer:
         self.rounds = rounds
         self.threads = threads
 
+    @abstractmethod
     def model(self):
         """The package's own classifier."""
-        raise NotImplementedError
 
     def fit(self, X, y) -> Peer:
         """Train; classes that do not occur in y are taken out, as not every package allows them."""

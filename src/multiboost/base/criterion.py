@@ -7,6 +7,8 @@ All arrays have shape (leaves, K).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from ..kernels.dtypes import COARSE, COARSE_BITS, EDGE, FINE, FINE_BITS, NEWTON, Z
@@ -14,7 +16,7 @@ from ..kernels.dtypes import COARSE, COARSE_BITS, EDGE, FINE, FINE_BITS, NEWTON,
 _LARGEST_COARSE = 2**26  # pairs; beyond, rounding to COARSE would cost too much
 
 
-class Criterion:
+class Criterion(ABC):
     """Common to all criteria.
 
     Attributes
@@ -31,13 +33,13 @@ class Criterion:
         """Dtype and bits of the fixed-point payload."""
         return (COARSE, COARSE_BITS) if n_pairs <= _LARGEST_COARSE else (FINE, FINE_BITS)
 
+    @abstractmethod
     def votes(self, sum_g: np.ndarray, sum_h: np.ndarray) -> np.ndarray:
         """The value of each leaf for each label, before the step scales it."""
-        raise NotImplementedError  # pragma: no cover
 
+    @abstractmethod
     def score(self, sum_g: np.ndarray, sum_h: np.ndarray, votes: np.ndarray) -> float:
         """How good the partition is; more is better."""
-        raise NotImplementedError  # pragma: no cover
 
     def energy(self, sum_g: np.ndarray, sum_h: np.ndarray, h: np.ndarray) -> float:
         """Z of the leaf values h under exponential loss (3.15)."""

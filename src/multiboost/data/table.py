@@ -6,6 +6,8 @@ always as float64 with NaN for what is missing.  Nothing is copied as a whole.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -15,7 +17,7 @@ def infinite(column: str) -> str:
     return f"Input X contains infinity in column {column}; replace it by a large number or NaN (missing)"
 
 
-class Table:
+class Table(ABC):
     """Columns of numbers.
 
     Attributes
@@ -33,13 +35,13 @@ class Table:
         """How messages call a column."""
         return repr(self.names[column]) if self.names else str(column)
 
+    @abstractmethod
     def columns(self, first: int, last: int) -> list[Column]:
         """Columns ``first`` up to ``last``."""
-        raise NotImplementedError  # pragma: no cover - every kind of table has its own
 
+    @abstractmethod
     def rows(self, first: int, last: int) -> np.ndarray:
         """Rows ``first`` up to ``last`` as a dense (rows, columns) float64 array."""
-        raise NotImplementedError  # pragma: no cover
 
     def finite_rows(self, first: int, last: int) -> np.ndarray:
         """`rows`, refusing infinity."""
@@ -51,9 +53,9 @@ class Table:
             raise ValueError(infinite(self.label(int(np.isinf(rows).any(axis=0).argmax()))))
         return rows
 
+    @abstractmethod
     def take(self, rows: np.ndarray) -> Table:
         """The table of some rows."""
-        raise NotImplementedError  # pragma: no cover
 
 
 class Column:

@@ -99,7 +99,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    B. Kegl, "Apprentissage/learning ...", habilitation thesis, 2011, chapter 3.
+    B. Kegl, "Contributions to machine learning: the unsupervised, the supervised, and the
+    Bayesian", habilitation thesis, Universite Paris Sud, 2011, chapter 3.
     R. Schapire, Y. Singer, "Improved boosting algorithms using confidence-rated
     predictions", Machine Learning 37, 1999.
 
