@@ -37,7 +37,6 @@ def expected_failures(estimator) -> dict[str, str]:
     return {
         "check_sample_weight_equivalence_on_dense_data": pairs,
         "check_sample_weight_equivalence_on_sparse_data": pairs,
-        "check_classifier_multioutput": "compares ranks: scores that differ in the last bit share a probability",
     }
 
 

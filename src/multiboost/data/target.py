@@ -161,7 +161,7 @@ def recognise(y: np.ndarray, names=None) -> TargetKind:
             )
         classes = _sorted_unique(y, "y")
         if len(classes) < 2:
-            raise ValueError(f"y has only one class, {classes[0]!r}: a classifier needs at least two (n_classes=1)")
+            raise ValueError(f"y has only one class, {classes[0]}: a classifier needs at least two (n_classes=1)")
         return TargetKind("binary" if len(classes) == 2 else "multiclass", [classes])
     unknown = unknown_labels(y)
     known = y[~unknown]
