@@ -24,7 +24,7 @@ from numba import njit
 from .lanes import INLINE
 
 # Records, not one array per field: what is passed from kernel to kernel is a handful of
-# arrays, and compiling takes a tenth of the time.
+# arrays, and compiling takes half of the time.
 BLOCK = np.dtype(
     [
         ("start", np.intp),  # first code of the block

@@ -23,8 +23,8 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"reassoc", "nsz", "contract"},
 }
-# For kernels that only other kernels call: nothing to call them from Python, which saves
-# half of the time of compiling them.
+# For kernels that only other kernels call: nothing to call them from Python, which
+# saves a little of the time of compiling them.
 INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # For kernels that have a name but only one caller: compiled as a part of it.
 ONCE: dict[str, Any] = {**INNER, "inline": "always"}

@@ -68,8 +68,7 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
         at = first + row * width
         if is_zero(histogram, at, width):
             continue
-        # Half by half, as the criteria read them back: a load that spans two recent
-        # stores would wait until both have reached the cache.
+        # Half by half, as the criteria read them back.
         for k in range(0, width, half):
             add_lanes(left, k, histogram, at + k, half)
         for side in range(2 if has_missing and row < last else 1):

@@ -1,9 +1,9 @@
 """A team of threads inside one kernel.
 
 Growing a tree alternates between short parallel phases (histograms of a node) and
-shorter serial ones (which leaf next?).  Handing each phase to a thread pool costs
-tens of microseconds; here every thread runs the whole kernel and the phases are
-separated by a spinning barrier that costs less than one.  Work inside a phase is
+shorter serial ones (which leaf next?).  A thread pool would be called for each phase;
+here every thread runs the whole kernel and the phases are
+separated by a spinning barrier, which needs no call to the system.  Work inside a phase is
 dealt out by an atomic counter, so that a thread that is held up elsewhere does less.
 
 ``sync`` is an int64 array of ``SYNC_SIZE`` zeros, one per running kernel.  Each
@@ -21,7 +21,7 @@ from .lanes import INNER
 
 _ARRIVED, _GENERATION, _NEXT = 0, 8, 16
 SYNC_SIZE = 24
-_SPINS = 4000  # about a microsecond or two, then the processor is offered to others
+_SPINS = 4000  # then the processor is offered to others
 
 
 # Offers the processor to another thread; the C library of every platform has one.
