@@ -497,12 +497,12 @@ class TestErrors:
 
     @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
     def test_frames_name_the_column(self, frame):
-        """Infinity and text are blamed on their column."""
+        """Infinity and dates are blamed on their column."""
         data = {"age": X_GOOD[:, 0], "height": np.where(X_GOOD[:, 1] > 1, np.inf, X_GOOD[:, 1])}
         with pytest.raises(ValueError, match="infinity in column 'height'"):
             quick().fit(frame(data), Y_GOOD)
-        with pytest.raises(ValueError, match=r"column 'colour' holds .*, not numbers"):
-            quick().fit(frame({"age": X_GOOD[:, 0], "colour": ["red"] * 30}), Y_GOOD)
+        with pytest.raises(ValueError, match=r"column 'born' holds .*, not numbers"):
+            quick().fit(frame({"age": X_GOOD[:, 0], "born": np.full(30, "2011-05-01", "M8[ms]")}), Y_GOOD)
 
     @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
     def test_infinity_in_an_array_or_sparse_matrix(self, form):

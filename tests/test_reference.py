@@ -226,3 +226,49 @@ def test_alpha_without_smoothing_stays_close(name):
     np.testing.assert_allclose(clf.history_["alpha"], alpha, rtol=1e-3)
     edge = clf.history_["edge"]
     np.testing.assert_allclose(clf.history_["alpha"], np.arctanh(edge), rtol=1e-12)
+
+
+def test_selectors_follow_the_run(smooth_alpha):
+    """Every round of 100 is the same classifier; the same column, too, unless it is constant.
+
+    The run selects values that no row has, which makes a constant; ours says so of the first
+    column.
+    """
+    data = arrays_of("nominal")
+    X = data["X_train"].astype(int)
+    clf = boost(data, "selector", 100, smooth_alpha, nominal_features=np.ones(16, bool), min_category_rows=1)
+    scores = np.zeros((len(X), 10))
+    constants = 0
+    for t, (cut, ours) in enumerate(
+        zip(rounds_of("nominal-selector"), clf.staged_decision_function(data["X_train"]), strict=True)
+    ):
+        phi = np.where(X[:, feature_of(cut)] == cut["positiveIdxOfU"], 1.0, -1.0)
+        h = cut["alpha"] * phi[:, None] * votes_of(cut)
+        np.testing.assert_allclose(ours - scores, h, rtol=0, atol=1e-6, err_msg=f"round {t}")
+        scores = ours
+        if np.all(phi == phi[0]):
+            constants += 1
+        else:
+            assert clf.ensemble_.feature[t] == feature_of(cut), f"feature of round {t}"
+    assert 0 < constants < 20
+    np.testing.assert_allclose(clf.history_["edge"], column_of("nominal-selector", "edge"), rtol=0, atol=1e-6)
+
+
+def test_indicators_are_at_least_as_good_as_the_run():
+    """On the weights of every round of the run, our subset has no smaller edge than its own."""
+    data = arrays_of("nominal")
+    X, y = data["X_train"].astype(int), data["y_train"]
+    n, K = len(y), 10
+    Y = np.where(y[:, None] == np.arange(K), 1.0, -1.0)
+    W = np.where(Y > 0, 1 / (2 * n), 1 / (2 * n * (K - 1)))
+    for t, cut in enumerate(rounds_of("nominal-indicator")):
+        ours = AdaBoostMHClassifier(
+            "indicator", 1, votes="discrete", weighting="given", nominal_features=np.ones(16, bool)
+        ).fit(X, y, label_weight=W)
+        u = np.array([cut["uArray"][name] for name in "abcd"])[X[:, feature_of(cut)]]
+        h = u[:, None] * votes_of(cut)
+        edge = float((W * Y * h).sum())
+        assert edge == pytest.approx(column_of("nominal-indicator", "edge")[t], abs=1e-6)
+        assert ours.history_["edge"][0] >= edge - 1e-9, f"round {t}"
+        W = W * np.exp(-cut["alpha"] * Y * h)
+        W /= W.sum()

@@ -11,13 +11,26 @@ _HOMES = {
     "Stump": ".base",
     "Tree": ".base",
     "Product": ".base",
+    "Selector": ".base",
+    "Indicator": ".base",
+    "FromClassifier": ".base",
     "load_model": ".estimators.persistence",
     "ModelFileError": ".ensemble.modelfile",
 }
-__all__ = ["AdaBoostMHClassifier", "ModelFileError", "Product", "Stump", "Tree", "load_model"]
+__all__ = [
+    "AdaBoostMHClassifier",
+    "FromClassifier",
+    "Indicator",
+    "ModelFileError",
+    "Product",
+    "Selector",
+    "Stump",
+    "Tree",
+    "load_model",
+]
 
 if TYPE_CHECKING:
-    from .base import Product, Stump, Tree
+    from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .ensemble.modelfile import ModelFileError
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.persistence import load_model

@@ -7,7 +7,7 @@ node's children: sharing them is what makes it a DAG and not a tree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,8 +21,9 @@ class Dag:
     Attributes
     ----------
     feature : ndarray (m,) NODE
+        Column of the table, or below 0 of the column ~feature that ``phi`` computes.
     threshold : ndarray (m,) float64
-        x > threshold goes right.
+        x > threshold goes right; NaN in tests of nominal columns.
     missing_right : ndarray (m,) bool
     child : ndarray (m, 2) NODE
         Left and right; a number below 0 is leaf ``~child``.  The root is test 0, or
@@ -30,6 +31,12 @@ class Dag:
     gain : ndarray (m,) float64
         What the cut brought, for importances.
     values : ndarray (leaves, K) float64
+    set_start : ndarray (m,) intp
+        Of a nominal test, where its set begins in ``sets``; -1 for numbers.
+    sets : ndarray of uint8
+        For every category a bit that says whether it goes right, eight to a byte.
+    phi : list of Phi
+        Classifiers whose outputs are tested like columns.
     """
 
     feature: np.ndarray
@@ -38,9 +45,12 @@ class Dag:
     child: np.ndarray
     gain: np.ndarray
     values: np.ndarray
+    set_start: np.ndarray
+    sets: np.ndarray
+    phi: list = field(default_factory=list)
 
     def with_values(self, values: np.ndarray) -> Dag:
-        return Dag(self.feature, self.threshold, self.missing_right, self.child, self.gain, values)
+        return replace(self, values=values)
 
 
 @dataclass

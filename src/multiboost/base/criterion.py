@@ -28,6 +28,7 @@ class Criterion(ABC):
 
     code: int
     name: str
+    ridge = 0.0
 
     def number(self, n_pairs: int):
         """Dtype and bits of the fixed-point payload."""
@@ -80,7 +81,7 @@ class LogOdds(Criterion):
     code, name = Z, "z"
 
     def __init__(self, smoothing: float):
-        self.smoothing = smoothing
+        self.smoothing = self.ridge = smoothing
 
     def votes(self, sum_g, sum_h):
         s = self.smoothing

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
-from ..kernels.grow import new_tree
+from ..kernels.grow import new_subsets, new_tree
 from ..kernels.histogram import Payload
 from ..kernels.team import Team
 from ..kernels.update import quantise
@@ -63,6 +63,8 @@ class Problem:
     team : Team
     rooms : dict
         Growing room of trees, kept from round to round.
+    seed : int
+        Of whatever is random in a base learner.
     """
 
     dataset: Dataset
@@ -76,6 +78,7 @@ class Problem:
     rows: np.ndarray
     team: Team
     rooms: dict = field(default_factory=dict)
+    seed: int = 0
     level: int = 0  # how often labels were made virtual: each level has its own payload
 
     @property
@@ -89,24 +92,25 @@ class Problem:
 
     @property
     def ridge(self) -> float:
-        """The criterion's ridge in payload units."""
-        return getattr(self.criterion, "ridge", 0.0) * self.scale_h
+        """The criterion's ridge, or its smoothing, in payload units."""
+        return self.criterion.ridge * self.scale_h
 
     @property
     def is_small(self) -> bool:
         """Whether a pass over the rows is too short to be worth a team."""
         return self.rows.size * (self.dataset.row_codes + 4) * self.payload.lanes < _WORTH_A_TEAM
 
-    def room(self, n_leaves: int):
-        """Growing room for a tree of so many leaves."""
-        payload = self.payload
-        key = (n_leaves, payload.width, payload.dense.dtype.num)
+    def room(self, n_leaves: int, cut):
+        """Growing room for a tree of so many leaves, and for the sets of its nominal cuts."""
+        payload, blocks = self.payload, self.dataset.blocks
+        key = (n_leaves, payload.width, payload.dense.dtype.num, cut.kinds)
         if key not in self.rooms:
-            self.rooms[key] = new_tree(
-                self.n_rows, n_leaves, self.dataset.blocks, payload.width, payload.dense.dtype,
-                self.team.n_threads, _POOL_BYTES,
-            )  # fmt: skip
-        return self.rooms[key]
+            tree = new_tree(
+                self.n_rows, n_leaves, blocks, payload.width, payload.dense.dtype, self.team.n_threads, _POOL_BYTES
+            )
+            self.rooms[key] = tree, new_subsets(n_leaves, blocks, self.n_labels, self.seed)
+        tree, subsets = self.rooms[key]
+        return tree, None if subsets is None else subsets._replace(n_starts=cut.starts, constant=cut.constant)
 
     def on_rows(self, rows: np.ndarray) -> Problem:
         """The same problem for some of the samples."""

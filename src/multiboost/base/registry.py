@@ -10,16 +10,20 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from .from_classifier import FromClassifier
 from .product import Product
-from .stump import Stump
+from .stump import Indicator, Selector, Stump
 from .tree import Tree
 
 LEARNERS: dict[str, tuple[type, str | None]] = {
     "stump": (Stump, None),
     "tree": (Tree, "n_leaves"),
     "product": (Product, "n_terms"),
+    "selector": (Selector, None),
+    "indicator": (Indicator, "n_starts"),
 }
-_LEAST = {"n_leaves": 2, "n_terms": 1}
+_LEAST = {"n_leaves": 2, "n_terms": 1, "n_starts": 0, "n_cycles": 1}
+_NO_BASE = (Stump, Selector, Indicator)
 
 
 def base_learner_from(spec: Any):
@@ -27,14 +31,17 @@ def base_learner_from(spec: Any):
 
     Parameters
     ----------
-    spec : Stump, Tree, Product or str
+    spec : Stump, Tree, Product, Selector, Indicator, FromClassifier or str
     """
     if isinstance(spec, str):
         return _parse(spec)
-    if not isinstance(spec, tuple(kind for kind, _ in LEARNERS.values())):
+    if not isinstance(spec, (*(kind for kind, _ in LEARNERS.values()), FromClassifier)):
         raise ValueError(
-            f"base_learner must be one of {', '.join(map(repr, LEARNERS))}, or a Stump, Tree or Product; got {spec!r}"
+            f"base_learner must be one of {', '.join(map(repr, LEARNERS))}, or a Stump, Tree, Product, Selector, "
+            f"Indicator or FromClassifier; got {spec!r}"
         )
+    if isinstance(spec, FromClassifier) and not (hasattr(spec.estimator, "fit") and hasattr(spec.estimator, "predict")):
+        raise ValueError(f"FromClassifier needs a classifier with fit and predict; got {spec.estimator!r}")
     for size in _LEAST:
         value = getattr(spec, size, None)
         whole = isinstance(value, Integral) and not isinstance(value, bool)
@@ -58,8 +65,8 @@ def _parse(text: str):
             raise ValueError(f"base_learner={text!r}: {size!r} is not a size; write for example 'tree:50'")
         values[parameter] = int(size)
     if rest:
-        if parameter is None:
-            raise ValueError(f"base_learner={text!r}: a stump has no base learner of its own")
+        if kind in _NO_BASE:
+            raise ValueError(f"base_learner={text!r}: a {name} has no base learner of its own")
         values["base"] = _parse(rest)
     return base_learner_from(kind(**values))
 
@@ -69,7 +76,10 @@ def spec_of(learner) -> str:
     for name, (kind, size) in LEARNERS.items():
         if type(learner) is kind:
             value = getattr(learner, size) if size else None
+            value = None if value == Indicator().n_starts and kind is Indicator else value
             text = name if value is None else f"{name}:{value}"
             base = getattr(learner, "base", None)
             return text if base is None or isinstance(base, Stump) else f"{text}/{spec_of(base)}"
+    if isinstance(learner, FromClassifier):
+        return f"classifier:{type(learner.estimator).__name__}"
     raise TypeError(f"not a base learner: {learner!r}")

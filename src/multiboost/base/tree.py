@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator
 from ..kernels.dtypes import EDGE, NODE, ROW
 from ..kernels.grow import grow
 from .classifier import BaseClassifier, Dag, empty_leaf
+from .from_classifier import FromClassifier
 from .problem import Problem
 from .product import Product
-from .stump import Stump
+from .stump import Cut, Stump
 
 
 class Tree(BaseEstimator):
@@ -25,7 +26,7 @@ class Tree(BaseEstimator):
         Leaves of the tree; N leaves take N - 1 cuts.  None leaves the size to the
         estimator: twice the number of labels, at least 20 and at most 64, and fewer for
         tables with fewer than 25 rows to a leaf.
-    base : Stump or Product of stumps, default=None
+    base : Stump, Selector, Indicator, FromClassifier or Product of them, default=None
         What cuts a node; None means ``Stump()``.
     """
 
@@ -36,23 +37,24 @@ class Tree(BaseEstimator):
     def fit(self, problem: Problem) -> BaseClassifier | None:
         """The tree; a constant where no cut of the root gains anything."""
         base = self.base or Stump()
-        if isinstance(base, Stump):
-            return grow_tree(problem, self.n_leaves)
-        if isinstance(base, Product) and isinstance(base.base or Stump(), Stump):
+        if isinstance(base, Cut):
+            return grow_tree(problem, self.n_leaves, base)
+        term = (base.base or Stump()) if isinstance(base, Product) else base
+        if isinstance(term, (Cut, FromClassifier)):
             return _grow_with(base, problem, self.n_leaves)
         raise ValueError(
-            f"Tree(base={base!r}): a tree is cut by base classifiers of the form v phi(x), "
-            "Stump() or Product(base=Stump())"
+            f"Tree(base={base!r}): a tree is cut by base classifiers of the form v phi(x): Stump(), Selector(), "
+            "Indicator(), FromClassifier(...) or a Product of them"
         )
 
 
-def grow_tree(problem: Problem, n_leaves: int) -> BaseClassifier | None:
-    """Grow a tree of stumps in the kernel and read it back."""
+def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | None:
+    """Grow a tree of stumps, selectors or indicators in the kernel and read it back."""
     dataset, criterion, payload = problem.dataset, problem.criterion, problem.payload
     blocks = dataset.blocks
     if blocks.column.size == 0:
         return None
-    room = problem.room(n_leaves)
+    room, subsets = problem.room(n_leaves, cut)
     rows = problem.rows.astype(ROW, copy=True)
     # A histogram is worth keeping for subtraction where building it anew costs more:
     # additions of rows against rows of the histogram, which are slow outside the cache.
@@ -63,7 +65,7 @@ def grow_tree(problem: Problem, n_leaves: int) -> BaseClassifier | None:
     discrete = criterion.code == EDGE
     sums = np.empty((2, 0 if discrete else n_leaves, problem.n_labels))
     n_nodes = team.run(
-        grow, blocks, payload, criterion.code, problem.ridge, rows, n_leaves, keep_rows, room,
+        grow, blocks, payload, cut.kinds, subsets, criterion.code, problem.ridge, rows, n_leaves, keep_rows, room,
         problem.pull, problem.curvature, leaf[0], sums, alone=small,
     )  # fmt: skip
     if n_nodes == 1 and n_leaves == 2:
@@ -87,6 +89,7 @@ def grow_tree(problem: Problem, n_leaves: int) -> BaseClassifier | None:
         votes = _votes_of_parents(room.total, tests, left, number, leaves.size, problem.n_labels)
     else:
         votes = criterion.votes(sum_g, sum_h)
+    set_start, sets = _sets_of(dataset.binner, node, tests, subsets)
     dag = Dag(
         feature=node["feature"][tests].astype(NODE),
         threshold=dataset.binner.thresholds(node["feature"][tests], node["bin"][tests], node["next_bin"][tests]),
@@ -94,8 +97,26 @@ def grow_tree(problem: Problem, n_leaves: int) -> BaseClassifier | None:
         child=child,
         gain=node["gain"][tests] / problem.unit,
         values=votes,
+        set_start=set_start,
+        sets=sets,
     )
     return BaseClassifier([dag], leaf, 0, sum_g, sum_h, criterion.score(sum_g, sum_h, votes))
+
+
+def _sets_of(binner, node, tests, subsets) -> tuple[np.ndarray, np.ndarray]:
+    """Sets of categories of the nominal tests, one after the other, and where each begins."""
+    start = np.full(tests.size, -1, np.intp)
+    sets = []
+    n_bytes = 0
+    for k, number in enumerate(tests if subsets is not None else ()):
+        bins = binner.columns[node["feature"][number]]
+        if not bins.nominal:
+            continue
+        right = np.unpackbits(subsets.node[number], count=bins.n_bins, bitorder="little").astype(bool)
+        sets.append(bins.set_of(right, bool(node["missing_right"][number])))
+        start[k] = n_bytes
+        n_bytes += sets[-1].size
+    return start, np.concatenate(sets) if sets else np.zeros(0, np.uint8)
 
 
 def _votes_of_parents(total, tests, left, number, n_leaves: int, n_labels: int) -> np.ndarray:
@@ -198,12 +219,20 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
     for number in children:  # parents come before their children
         entry[number] = first
         first += 2 * len(nodes[number].cut.terms) - 1
-    feature, threshold, missing_right, child, gain = [], [], [], [], []
+    feature, threshold, missing_right, child, gain, set_start = [], [], [], [], [], []
+    sets: list[np.ndarray] = []
+    phi: list = []
+    n_bytes = 0
     for number, (a, b) in children.items():
         terms = nodes[number].cut.terms
         exits = (entry[a], entry[b])
         here = entry[number]
         for t, term in enumerate(terms):
+            begin = n_bytes if term.set_start[0] >= 0 else -1
+            column = term.feature[0] if term.feature[0] >= 0 else ~len(phi)
+            phi += term.phi
+            sets.append(term.sets)
+            n_bytes += term.sets.size
             # Two copies of each test but the first: parity so far odd, even.
             for odd in range(1 if t == 0 else 2):
                 last = t == len(terms) - 1
@@ -212,8 +241,9 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
                 for right in (0, 1):
                     now_odd = odd ^ (1 - right)  # a left turn flips the sign
                     targets.append(exits[1 - now_odd] if last else ahead + now_odd)
-                feature.append(term.feature[0])
+                feature.append(column)
                 threshold.append(term.threshold[0])
+                set_start.append(begin)
                 missing_right.append(term.missing_right[0])
                 child.append(targets)
                 gain.append(nodes[number].gain / len(terms) if odd == 0 else 0.0)
@@ -225,5 +255,8 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
         child=np.array(child, NODE).reshape(-1, 2),
         gain=np.array(gain, np.float64),
         values=votes,
+        set_start=np.array(set_start, np.intp),
+        sets=np.concatenate(sets) if sets else np.zeros(0, np.uint8),
+        phi=phi,
     )
     return BaseClassifier([dag], leaf, 0, sum_g, sum_h, problem.criterion.score(sum_g, sum_h, votes))

@@ -42,6 +42,8 @@ class Boosting:
         Go on from here.
     scores : ndarray (n, K) or None
         Scores of ``start`` on the training set.
+    seed : int
+        Of whatever is random in the base learner.
     """
 
     def __init__(
@@ -55,12 +57,13 @@ class Boosting:
         team: Team,
         start: Ensemble | None = None,
         scores: np.ndarray | None = None,
+        seed: int = 0,
     ):
         self.base_learner, self.loss, self.step, self.team = base_learner, loss, step, team
         signed = target.signed
         n, n_labels = signed.shape
         initial = loss.initial_scores(signed) if start is None else start
-        self.builder = EnsembleBuilder(initial)
+        self.builder = EnsembleBuilder(initial, dataset.table.n_columns)
         if scores is None:
             scores = np.tile(self.builder.initial, (n, 1))
         self.state = State(
@@ -87,6 +90,7 @@ class Boosting:
             scale_h=1.0,
             rows=np.arange(n, dtype=ROW),
             team=team,
+            seed=seed,
         )
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
         self.stopped = ""

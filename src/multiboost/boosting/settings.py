@@ -39,6 +39,14 @@ _FEW = 1000
 
 
 @dataclass
+class Bins:
+    """How columns are binned, see `data.binner.Binner`."""
+
+    max_bins: int = 256
+    min_category_rows: int = 1
+
+
+@dataclass
 class Settings:
     """The parts of the loop.
 
@@ -50,6 +58,9 @@ class Settings:
     step : AlphaStep or RateStep
     ridge : float
         In units of the mean weight of a pair.
+    bins : Bins
+        How columns are binned.
+    seed : int
     """
 
     loss: Loss
@@ -57,6 +68,8 @@ class Settings:
     base_learner: object
     step: AlphaStep | RateStep
     ridge: float
+    bins: Bins
+    seed: int = 0
 
     def criterion(self, target: Target) -> Criterion:
         """The criterion for a training set of this size."""
@@ -65,22 +78,26 @@ class Settings:
             return Edge()
         return Newton(self.ridge / n_pairs) if self.loss.has_curvature else LogOdds(1.0 / n_pairs)
 
-    def dataset(self, table: Table, target: Target, max_bins: int, team: Team) -> Dataset:
+    def dataset(self, table: Table, target: Target, team: Team) -> Dataset:
         """The table, binned for these settings."""
         criterion = self.criterion(target)
         half = lanes(target.kind.n_labels)
         dtype, _ = criterion.number(target.signed.size)
         exhaustive = criterion.code == EDGE
         row_bytes = (half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
-        return Dataset(table, max_bins, target.row_weight, row_bytes, team.n_threads, coarse=not exhaustive)
+        return Dataset(
+            table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,
+            coarse=not exhaustive, min_category_rows=self.bins.min_category_rows,
+        )  # fmt: skip
 
-    def boosting(self, table: Table, target: Target, max_bins: int, team: Team, start=None, scores=None) -> Boosting:
+    def boosting(self, table: Table, target: Target, team: Team, start=None, scores=None) -> Boosting:
         """A run with these settings, ready for its first round."""
-        dataset = self.dataset(table, target, max_bins, team)
+        dataset = self.dataset(table, target, team)
         criterion = self.criterion(target)
         return Boosting(
-            dataset, target, self.loss, criterion, self.base_learner, self.step, team, start=start, scores=scores
-        )
+            dataset, target, self.loss, criterion, self.base_learner, self.step, team,
+            start=start, scores=scores, seed=self.seed,
+        )  # fmt: skip
 
 
 def default_leaves(n_rows: int, n_labels: int) -> int:
@@ -100,7 +117,7 @@ def sized(learner, n_leaves: int):
 
 
 def choose_settings(
-    table: Table, target: Target, learner, *, votes, loss, learning_rate, ridge, max_bins, team, free: bool
+    table: Table, target: Target, learner, *, votes, loss, learning_rate, ridge, bins, seed, team, free: bool
 ) -> Settings:
     """Settings for a training set.
 
@@ -111,7 +128,7 @@ def choose_settings(
     """
     large = sized(learner, default_leaves(table.n_rows, target.kind.n_labels))
     if votes == "discrete":
-        return Settings(LOSSES["exponential"], votes, large, AlphaStep(learning_rate or 1.0), ridge)
+        return Settings(LOSSES["exponential"], votes, large, AlphaStep(learning_rate or 1.0), ridge, bins, seed)
     if loss == "auto" and not free:
         loss = "exponential"
     if loss == "auto" and target.kind.kind == "multilabel":
@@ -119,15 +136,15 @@ def choose_settings(
     rates = {name: RateStep(learning_rate or rate) for name, rate in RATES.items()}
     small = sized(learner, max(4, min(_NOISY_LEAVES, table.n_rows // 100)))
     options = {
-        "exponential": Settings(LOSSES["exponential"], votes, large, rates["exponential"], ridge),
-        "logistic": Settings(LOSSES["logistic"], votes, small, rates["logistic"], ridge),
+        "exponential": Settings(LOSSES["exponential"], votes, large, rates["exponential"], ridge, bins, seed),
+        "logistic": Settings(LOSSES["logistic"], votes, small, rates["logistic"], ridge, bins, seed),
     }
     if loss != "auto":
         return options[loss]
-    return _better(list(options.values()), table, target, max_bins, team)
+    return _better(list(options.values()), table, target, team)
 
 
-def _better(options: list[Settings], table: Table, target: Target, max_bins: int, team: Team) -> Settings:
+def _better(options: list[Settings], table: Table, target: Target, team: Team) -> Settings:
     """The settings with the lowest held-out error after a few rounds; the first on a tie."""
     rows = np.random.default_rng(0).permutation(table.n_rows)[:_TRIAL_ROWS]
     fold = np.arange(rows.size) % _FOLDS
@@ -138,7 +155,7 @@ def _better(options: list[Settings], table: Table, target: Target, max_bins: int
             continue
         learned, tested = target.take(inside), target.take(outside)
         for k, settings in enumerate(options):
-            boosting = settings.boosting(table.take(inside), learned, max_bins, team)
+            boosting = settings.boosting(table.take(inside), learned, team)
             boosting.run(_TRIAL_ROUNDS)
             errors[k] += tested.error(boosting.builder.build().scores(table.take(outside), team))
     return options[int(errors.argmin())]

@@ -1,4 +1,4 @@
-"""Cut points of numeric columns.
+"""Bins of columns: cut points of numbers, categories of nominal columns.
 
 A column with at most ``max_bins`` distinct values is binned *exactly*: one bin per
 value, and no cut that the data allow is lost.  Beyond that, cuts are at weighted
@@ -6,6 +6,11 @@ quantiles.  Missing values have a bin of their own, after the others.
 
 Every bin keeps the smallest and largest training value in it, so that a cut between
 two bins becomes a threshold half-way between two values that really occur.
+
+A nominal column has one bin per category, in the order in which the categories appear, so
+that their names have no influence.  A category of fewer than ``min_category_rows`` rows is
+too rare to be told from chance: its rows are binned as missing values, which is also how a
+category that was never seen is treated at prediction.
 """
 
 from __future__ import annotations
@@ -44,6 +49,7 @@ class ColumnBins:
     """
 
     __slots__ = ("cuts", "highest", "lowest", "missing")
+    nominal = False
 
     def __init__(self, lowest, highest, missing: bool):
         self.lowest = lowest
@@ -62,6 +68,64 @@ class ColumnBins:
         bins = np.empty(values.size, dtype)
         digitise(values, self.cuts, self.n_bins, bins)
         return bins
+
+
+class NominalBins:
+    """The bins of one nominal column.
+
+    Attributes
+    ----------
+    category : ndarray (n_bins,) of int
+        The category of each bin.
+    n_categories : int
+        Categories of the model, also those without a bin.
+    missing : bool
+        Whether the training column has missing values or rare categories.
+    """
+
+    __slots__ = ("_bin", "category", "missing", "n_categories")
+    nominal = True
+
+    def __init__(self, category: np.ndarray, n_categories: int, missing: bool):
+        self.category = category
+        self.n_categories = n_categories
+        self.missing = missing
+        self._bin = np.full(n_categories + 1, category.size)
+        self._bin[category] = np.arange(category.size)
+
+    @property
+    def n_bins(self) -> int:
+        """Bins of categories, without the one for missing values."""
+        return self.category.size
+
+    def digitise(self, values: np.ndarray) -> np.ndarray:
+        """The bin of every category number; n_bins where there is none."""
+        dtype = np.uint8 if self.n_bins < 256 else np.uint16 if self.n_bins < 65536 else np.uint32
+        return self._bin[np.where(np.isnan(values), self.n_categories, values).astype(np.intp)].astype(dtype)
+
+    def set_of(self, right: np.ndarray, missing_right: bool) -> np.ndarray:
+        """Which categories go right, eight to a byte; those without a bin as missing ones.
+
+        Parameters
+        ----------
+        right : ndarray (n_bins,) of bool
+        missing_right : bool
+        """
+        side = np.full(self.n_categories, missing_right)
+        side[self.category] = right
+        return np.packbits(side, bitorder="little")
+
+
+def bin_nominal(values: np.ndarray, n_categories: int, min_rows: int) -> NominalBins:
+    """Learn the bins of a nominal column, given as category numbers."""
+    known = ~np.isnan(values)
+    number = values[known].astype(np.intp)
+    count = np.bincount(number, minlength=n_categories)
+    first = np.full(n_categories, values.size)
+    np.minimum.at(first, number, np.flatnonzero(known))
+    frequent = np.flatnonzero(count >= min_rows)
+    category = frequent[np.argsort(first[frequent], kind="stable")]
+    return NominalBins(category, n_categories, bool(count[frequent].sum() < values.size))
 
 
 def bin_column(column: Column, n_rows: int, max_bins: int, weight: np.ndarray | None, where: str) -> ColumnBins:
@@ -133,28 +197,40 @@ class Binner:
     Parameters
     ----------
     max_bins : int
-        Most value bins of a column, 2 to 65535.
+        Most value bins of a numeric column, 2 to 65535.
+    min_category_rows : int
+        Rows that a category needs to have a bin.
     """
 
-    def __init__(self, max_bins: int = 256):
+    def __init__(self, max_bins: int = 256, min_category_rows: int = 1):
         self.max_bins = max_bins
-        self.columns: list[ColumnBins] = []
+        self.min_category_rows = min_category_rows
+        self.columns: list[ColumnBins | NominalBins] = []
 
-    def fit_columns(self, table: Table, first: int, last: int, weight) -> list[tuple[Column, ColumnBins]]:
-        """Learn the bins of some columns; returns them with their data."""
-        return [
-            (column, bin_column(column, table.n_rows, self.max_bins, weight, table.label(first + k)))
-            for k, column in enumerate(table.columns(first, last))
-        ]
+    def fit_columns(self, table: Table, first: int, last: int, weight) -> list[tuple]:
+        """Learn the bins of some columns; returns (Column, bins) pairs."""
+        found = []
+        for j, column in enumerate(table.columns(first, last), first):
+            categories = table.categories[j] if table.categories is not None else None
+            bins: ColumnBins | NominalBins
+            if categories is not None:
+                bins = bin_nominal(column.values, len(categories), self.min_category_rows)
+            else:
+                bins = bin_column(column, table.n_rows, self.max_bins, weight, table.label(j))
+            found.append((column, bins))
+        return found
 
     def thresholds(self, feature, left_bin, right_bin) -> np.ndarray:
         """Thresholds of cuts between two bins of a column: x > threshold goes right.
 
         Half-way between the values that really occur on the two sides; infinite where
-        the right side has nothing but missing values.
+        the right side has nothing but missing values, NaN for nominal columns.
         """
         found = np.empty(len(feature))
         for k, (j, a, b) in enumerate(zip(feature, left_bin, right_bin, strict=True)):
             bins = self.columns[j]
+            if isinstance(bins, NominalBins):
+                found[k] = np.nan
+                continue
             found[k] = midpoint_of(bins.highest[a], bins.lowest[b]) if b < bins.n_bins else np.inf
         return found

@@ -23,20 +23,26 @@ _COARSE_BINS = 24  # columns of more bins are searched eight bins at a time firs
 class _Binned:
     """Bins of one column: of all rows, or of those outside the frequent bin."""
 
-    __slots__ = ("bins", "frequent", "missing", "n_bins", "rows")
+    __slots__ = ("bins", "frequent", "missing", "n_bins", "nominal", "rows")
 
-    def __init__(self, bins, rows, n_bins, missing, frequent):
+    def __init__(self, bins, rows, of, frequent):
         self.bins = bins
         self.rows = rows
-        self.n_bins = n_bins
-        self.missing = missing
+        self.n_bins = of.n_bins
+        self.missing = of.missing
+        self.nominal = of.nominal
         self.frequent = frequent
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a code does not fit into 16 bits."""
+        return self.n_bins + self.missing > _BLOCK_CODES
 
     def dense(self, n_rows: int) -> _Binned:
         """The same column with its frequent bin written out."""
         bins = np.full(n_rows, self.frequent, self.bins.dtype)
         bins[self.rows] = self.bins
-        return _Binned(bins, None, self.n_bins, self.missing, -1)
+        return _Binned(bins, None, self, -1)
 
 
 def _bin(column, bins, n_rows: int) -> _Binned | None:
@@ -48,13 +54,13 @@ def _bin(column, bins, n_rows: int) -> _Binned | None:
     if rows is None:
         count = np.bincount(code, minlength=bins.n_bins)
         frequent = int(count.argmax())
-        if count[frequent] < _SPARSE * n_rows:
-            return _Binned(code, None, bins.n_bins, bins.missing, -1)
+        if count[frequent] < _SPARSE * n_rows or bins.n_bins >= _BLOCK_CODES:
+            return _Binned(code, None, bins, -1)
         rows = np.flatnonzero(code != frequent).astype(np.uint32)
-        return _Binned(code[rows], rows, bins.n_bins, bins.missing, frequent)
+        return _Binned(code[rows], rows, bins, frequent)
     zero = int(bins.digitise(np.zeros(1))[0])
     other = code != zero
-    return _Binned(code[other], rows[other].astype(np.uint32), bins.n_bins, bins.missing, zero)
+    return _Binned(code[other], rows[other].astype(np.uint32), bins, zero)
 
 
 class Dataset:
@@ -63,7 +69,8 @@ class Dataset:
     Parameters
     ----------
     table : Table
-    max_bins : int
+    max_bins, min_category_rows : int
+        See `Binner`.
     weight : ndarray (n,) or None
         Row weights, for the quantiles of columns with many values.
     row_bytes : int
@@ -74,6 +81,7 @@ class Dataset:
 
     Attributes
     ----------
+    table : Table
     binner : Binner
     blocks : Blocks
     n_rows : int
@@ -81,9 +89,19 @@ class Dataset:
         Mean number of stored codes per row: the work of one pass over the table.
     """
 
-    def __init__(self, table: Table, max_bins: int, weight, row_bytes: int, n_threads: int = 1, coarse: bool = False):
+    def __init__(
+        self,
+        table: Table,
+        max_bins: int,
+        weight,
+        row_bytes: int,
+        n_threads: int = 1,
+        coarse: bool = False,
+        min_category_rows: int = 1,
+    ):
+        self.table = table
         self.n_rows = table.n_rows
-        self.binner = Binner(max_bins)
+        self.binner = Binner(max_bins, min_category_rows)
 
         def read(first):
             pairs = self.binner.fit_columns(table, first, min(first + _GROUP, table.n_columns), weight)
@@ -126,7 +144,8 @@ class _Layout:
 
     def may_be_coarse(self, j: int) -> bool:
         """Whether a column has many bins, and room for their codes."""
-        return self.columns[j].n_bins > _COARSE_BINS and self.n_codes(j, 3) <= _BLOCK_CODES
+        column = self.columns[j]
+        return not column.nominal and column.n_bins > _COARSE_BINS and self.n_codes(j, 3) <= _BLOCK_CODES
 
     def deal(self, members: list[int], shift: int) -> None:
         """Deal columns into blocks, in order; enough of them to keep every thread busy."""
@@ -151,12 +170,12 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
         for j in sparse:
             columns[j] = columns[j].dense(n_rows)
     layout = _Layout(columns, row_bytes, n_threads)
-    for is_sparse in (False, True):
+    for nominal, is_sparse in ((False, False), (False, True), (True, False), (True, True)):
         for shift in (0, 3):
-            alike = [j for j in members if (columns[j].rows is not None) == is_sparse]
+            alike = [j for j in members if (columns[j].rows is not None, columns[j].nominal) == (is_sparse, nominal)]
             layout.deal([j for j in alike if (3 if coarse and layout.may_be_coarse(j) else 0) == shift], shift)
     is_dense = [columns[block[0]].rows is None for block in layout.blocks]
-    codes = np.empty(sum(columns[j].bins.size for j in members), CODE)
+    codes = np.empty(sum(columns[j].bins.size << columns[j].is_wide for j in members), CODE)
     row_start = np.zeros((len(is_dense) - sum(is_dense)) * (n_rows + 1), np.uint32)
     blocks = np.zeros(len(layout.blocks), BLOCK)
     records = np.zeros(len(members), COLUMN)
@@ -169,12 +188,17 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
         for k, (j, c) in enumerate(zip(block, parts, strict=True)):
             size = layout.n_codes(j, shift)
             last = n_codes + size - (1 << shift) if c.missing else n_codes + c.n_bins - 1
-            record[k] = (b, j, n_codes, last, c.n_bins, c.missing, c.frequent)
+            record[k] = (b, j, n_codes, last, c.n_bins, c.missing, c.frequent, c.nominal)
             n_codes += size
         rows = n_codes >> shift
-        stride = len(block) if is_dense[b] else 0
-        blocks[b] = (start, stride, first, shift, slot, slot + len(block), origin, origin + rows)
-        if is_dense[b]:
+        wide = parts[0].is_wide
+        stride = len(block) << wide if is_dense[b] else 0
+        nominal = parts[0].nominal
+        blocks[b] = (start, stride, first, shift, slot, slot + len(block), origin, origin + rows, nominal, wide)
+        if wide:
+            pair = codes[start : start + 2 * n_rows].reshape(-1, 2)
+            pair[:, 0], pair[:, 1] = parts[0].bins & 0xFFFF, parts[0].bins >> 16
+        elif is_dense[b]:
             for k, (r, c) in enumerate(zip(record, parts, strict=True)):
                 pack_dense(c.bins, c.n_bins, r["code"], r["last"], codes, start, stride, k)
         else:
@@ -187,7 +211,7 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
                 pack_sparse(c.rows, c.bins, c.n_bins, r["code"], r["last"], codes, start, cursor)
             first += n_rows + 1
         for j in block:
-            start += columns[j].bins.size
+            start += columns[j].bins.size << columns[j].is_wide
             columns[j] = None  # packed: frees half of the peak memory
         slot += len(block)
         origin += rows

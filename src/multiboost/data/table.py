@@ -1,7 +1,8 @@
 """One face for every kind of table: NumPy, pandas, polars, Arrow, SciPy sparse.
 
 A `Table` hands out columns (for training) and dense pieces of rows (for prediction),
-always as float64 with NaN for what is missing.  Nothing is copied as a whole.
+always as float64 with NaN for what is missing; in nominal columns the numbers are those
+of categories.  Nothing is copied as a whole.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import scipy.sparse as sp
+
+from .categories import Categories, Factor, factor_of_array, factor_of_series, is_missing
 
 
 def infinite(column: str) -> str:
@@ -25,11 +28,14 @@ class Table(ABC):
     n_rows, n_columns : int
     names : list of str or None
         None where the table has no column names.
+    categories : list of (Categories or None) or None
+        Of each column, None for numbers; None where no column is nominal.
     """
 
     n_rows: int
     n_columns: int
     names: list[str] | None = None
+    categories: list[Categories | None] | None = None
 
     def label(self, column: int) -> str:
         """How messages call a column."""
@@ -57,6 +63,29 @@ class Table(ABC):
     def take(self, rows: np.ndarray) -> Table:
         """The table of some rows."""
 
+    @abstractmethod
+    def native(self, first: int, last: int):
+        """Rows ``first`` up to ``last`` in the user's own form."""
+
+    def native_rows(self, rows: np.ndarray):
+        """Some rows in the user's own form; rising row numbers are not copied where they are all."""
+        if rows.size == self.n_rows and np.array_equal(rows, np.arange(self.n_rows)):
+            return self.native(0, self.n_rows)
+        return self.take(rows).native(0, rows.size)
+
+    def says_nominal(self, j: int) -> bool:
+        """Whether a column's own type says that it is nominal."""
+        return False
+
+    def factor(self, j: int) -> Factor:
+        """A column as numbers into its distinct values."""
+        raise ValueError("a sparse matrix has no nominal columns; pass a data frame or an array")
+
+    def with_categories(self, nominal: np.ndarray) -> list[Categories | None]:
+        """Learn and set the categories of nominal columns (a mask)."""
+        self.categories = [Categories.of(self.factor(j)) if nominal[j] else None for j in range(self.n_columns)]
+        return self.categories
+
 
 class Column:
     """One column; sparse where ``where`` is given: all other rows hold 0.
@@ -76,21 +105,48 @@ class Column:
 
 
 class DenseTable(Table):
-    """A two-dimensional NumPy array of any numeric dtype."""
+    """A two-dimensional NumPy array; of objects where some columns are nominal."""
 
-    def __init__(self, array: np.ndarray):
+    def __init__(self, array: np.ndarray, categories: list[Categories | None] | None = None):
         self.array = array
         self.n_rows, self.n_columns = array.shape
+        self.categories = categories
+
+    def factor(self, j):
+        return factor_of_array(self.array[:, j])
+
+    def _values(self, j: int) -> np.ndarray:
+        assert self.categories is not None
+        categories = self.categories[j]
+        if categories is not None:
+            return categories.encode(self.factor(j))
+        column = self.array[:, j].tolist() if self.array.dtype == object else self.array[:, j]
+        if self.array.dtype == object:
+            column = [np.nan if is_missing(v) else v for v in column]
+        try:
+            return np.array(column, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"column {self.label(j)} does not hold numbers: {error}; name it in nominal_features if it is nominal"
+            ) from error
 
     def columns(self, first, last):
+        if self.categories is not None:
+            return [Column(self._values(j)) for j in range(first, last)]
         block = np.ascontiguousarray(self.array[:, first:last].T, dtype=np.float64)
         return [Column(values) for values in block]
 
     def rows(self, first, last):
+        if self.categories is not None:
+            piece = DenseTable(self.array[first:last], self.categories)
+            return np.stack([piece._values(j) for j in range(self.n_columns)], axis=1)
         return np.ascontiguousarray(self.array[first:last], dtype=np.float64)
 
     def take(self, rows):
-        return DenseTable(self.array[rows])
+        return DenseTable(self.array[rows], self.categories)
+
+    def native(self, first, last):
+        return self.array[first:last]
 
 
 class SparseTable(Table):
@@ -123,25 +179,47 @@ class SparseTable(Table):
             self._by_row = self.matrix.tocsr()
         return SparseTable(self._by_row[rows])
 
+    def native(self, first, last):
+        if self._by_row is None:
+            self._by_row = self.matrix.tocsr()
+        return self._by_row[first:last]
+
 
 class Frame(Table):
     """A pandas, polars or Arrow table, by way of narwhals."""
 
-    def __init__(self, frame):
+    def __init__(self, frame, categories: list[Categories | None] | None = None):
         self.frame = frame
         self.names = [str(name) for name in frame.columns]
         self.n_rows, self.n_columns = frame.shape
-        self._dense = None
+        self._dense: np.ndarray | None = None
+        self.categories = categories
+
+    def says_nominal(self, j):
+        dtype = str(self.frame[:, j].dtype)
+        if dtype in ("Object", "Unknown"):
+            return any(isinstance(v, str) for v in self.frame[:, j].to_list())
+        return dtype == "String" or dtype.startswith(("Categorical", "Enum"))
+
+    def factor(self, j):
+        try:
+            return factor_of_series(self.frame[:, j])
+        except TypeError as error:
+            raise ValueError(f"column {self.label(j)} holds values that cannot be categories: {error}") from error
 
     def _values(self, j: int) -> np.ndarray:
+        categories = self.categories[j] if self.categories is not None else None
+        if categories is not None:
+            return categories.encode(self.factor(j))
         series = self.frame[:, j]
         dtype = series.dtype
         as_objects = str(dtype) in ("Boolean", "Unknown", "Object")
         if not (dtype.is_numeric() or as_objects):
-            raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; encode it as numbers or leave it out")
+            remedy = "it held numbers in fit" if self.categories is not None else "encode it as numbers or leave it out"
+            raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; {remedy}")
         try:
             if as_objects:
-                values = [np.nan if v is None or type(v).__name__ == "NAType" else v for v in series.to_list()]
+                values = [np.nan if is_missing(v) else v for v in series.to_list()]
                 return np.array(values, dtype=np.float64)
             if dtype.is_integer() and series.null_count() == 0:
                 return np.asarray(series.to_numpy(), dtype=np.float64)
@@ -160,7 +238,10 @@ class Frame(Table):
         return self._dense[first:last]
 
     def take(self, rows):
-        return Frame(self.frame[rows.tolist()])
+        return Frame(self.frame[rows.tolist()], self.categories)
+
+    def native(self, first, last):
+        return self.frame[first:last].to_native()
 
 
 def _float64():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -24,9 +24,11 @@ class Ensemble:
     ----------
     initial : ndarray (K,)
         Scores before the first round.
-    feature, threshold, missing_right, child, gain : ndarray (tests, ...)
+    feature, threshold, missing_right, child, gain, set_start : ndarray (tests, ...)
         All tests of all rounds, as in ``base.classifier.Dag``, with children numbered
         through the ensemble.
+    sets : ndarray of uint8
+        Sets of categories of the nominal tests.
     values : ndarray (leaves, K)
         Votes, scaled by the step; of the other terms of a product +1 and -1.
     root : ndarray (terms,)
@@ -34,6 +36,8 @@ class Ensemble:
     first_term : ndarray (rounds + 1,)
     size : ndarray (rounds,)
         The largest vote of each round: the coefficient by which margins are normalised.
+    phi : list of Phi
+        Classifiers whose outputs are tested as if they were the columns after the table's.
     """
 
     initial: np.ndarray
@@ -46,6 +50,9 @@ class Ensemble:
     root: np.ndarray
     first_term: np.ndarray
     size: np.ndarray
+    set_start: np.ndarray
+    sets: np.ndarray
+    phi: list = field(default_factory=list)
 
     @property
     def n_rounds(self) -> int:
@@ -59,9 +66,17 @@ class Ensemble:
         """scores += rounds ``begin`` to ``end`` for dense float64 rows X."""
         small = X.shape[0] * (end - begin) * self.n_labels < _WORTH_A_TEAM
         team.run(
-            add_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.values,
-            self.root, self.first_term, begin, end, scores, alone=small,
+            add_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.set_start, self.sets,
+            self.values, self.root, self.first_term, begin, end, scores, alone=small,
         )  # fmt: skip
+
+    def rows(self, table: Table, first: int, last: int) -> np.ndarray:
+        """Rows of a table as the tests see them: dense, with what ``phi`` says of them."""
+        rows = table.finite_rows(first, last)
+        if not self.phi:
+            return rows
+        X = table.native(first, last)
+        return np.concatenate([rows, np.stack([phi.signs(X) for phi in self.phi], axis=1)], axis=1)
 
     def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
         """F of every row of a table, (n, K)."""
@@ -69,21 +84,21 @@ class Ensemble:
         scores = np.tile(self.initial, (table.n_rows, 1))
         for first in range(0, table.n_rows, _ROWS_AT_ONCE):
             last = min(first + _ROWS_AT_ONCE, table.n_rows)
-            self.add_scores(table.finite_rows(first, last), scores[first:last], 0, end, team)
+            self.add_scores(self.rows(table, first, last), scores[first:last], 0, end, team)
         return scores
 
     def importances(self, n_features: int) -> np.ndarray:
         """Share of each feature in the gain of all cuts."""
-        total = np.bincount(self.feature, weights=self.gain, minlength=n_features)
+        total = np.bincount(self.feature, weights=self.gain, minlength=n_features)[:n_features]
         return total / total.sum() if total.sum() > 0 else total
 
     def uses(self, n_features: int) -> np.ndarray:
         """How many cuts use each feature."""
-        return np.bincount(self.feature[self.gain > 0], minlength=n_features)
+        return np.bincount(self.feature[self.gain > 0], minlength=n_features)[:n_features]
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "phi"}
 
     def head(self, n_rounds: int) -> Ensemble:
         """The first rounds of the ensemble."""
@@ -92,7 +107,7 @@ class Ensemble:
         return Ensemble(
             self.initial, self.feature[:tests], self.threshold[:tests], self.missing_right[:tests],
             self.child[:tests], self.gain[:tests], self.values, self.root[:terms],
-            self.first_term[: n_rounds + 1], self.size[:n_rounds],
+            self.first_term[: n_rounds + 1], self.size[:n_rounds], self.set_start[:tests], self.sets, self.phi,
         )  # fmt: skip
 
 
@@ -108,9 +123,12 @@ class EnsembleBuilder:
     ----------
     initial : ndarray (K,) or Ensemble
         Where to start from.
+    n_columns : int
+        Of the table.
     """
 
-    def __init__(self, initial):
+    def __init__(self, initial, n_columns: int):
+        self.n_columns = n_columns
         self.start = initial if isinstance(initial, Ensemble) else None
         self.initial = initial.initial if self.start else initial
         self.rounds: list[BaseClassifier] = []
@@ -123,15 +141,21 @@ class EnsembleBuilder:
         start, n_labels = self.start, self.initial.size
         tests = 0 if start is None else start.feature.size
         leaves = 0 if start is None else len(start.values)
-        parts: dict[str, list] = {"feature": [], "threshold": [], "missing_right": [], "gain": [], "values": []}
-        child, root, first_term = [], [], []
+        n_bytes = 0 if start is None else start.sets.size
+        phi = [] if start is None else list(start.phi)
+        parts: dict[str, list] = {"threshold": [], "missing_right": [], "gain": [], "values": [], "sets": []}
+        feature, child, root, first_term, set_start = [], [], [], [], []
         terms = 0 if start is None else len(start.root)
         for h in self.rounds:
             for dag in h.terms:
                 root.append(tests if dag.feature.size else ~leaves)
                 child.append(np.where(dag.child >= 0, dag.child + tests, dag.child - leaves))
+                feature.append(np.where(dag.feature >= 0, dag.feature, self.n_columns + len(phi) + ~dag.feature))
+                set_start.append(np.where(dag.set_start >= 0, dag.set_start + n_bytes, -1))
                 for name, arrays in parts.items():
                     arrays.append(getattr(dag, name))
+                n_bytes += dag.sets.size
+                phi += dag.phi
                 tests += dag.feature.size
                 leaves += len(dag.values)
             terms += len(h.terms)
@@ -145,7 +169,7 @@ class EnsembleBuilder:
         sizes = [float(np.abs(h.votes).max()) for h in self.rounds]
         return Ensemble(
             initial=self.initial,
-            feature=joined(parts["feature"], NODE, "feature"),
+            feature=joined(feature, NODE, "feature"),
             threshold=joined(parts["threshold"], np.float64, "threshold"),
             missing_right=joined(parts["missing_right"], np.bool_, "missing_right"),
             child=joined(child, NODE, "child", (0, 2)),
@@ -156,4 +180,7 @@ class EnsembleBuilder:
                 [np.array(([] if start is not None else [0]) + first_term, np.intp)], np.intp, "first_term"
             ),
             size=joined([np.array(sizes)], np.float64, "size"),
+            set_start=joined(set_start, np.intp, "set_start"),
+            sets=joined(parts["sets"], np.uint8, "sets"),
+            phi=phi,
         )

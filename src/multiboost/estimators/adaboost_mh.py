@@ -14,14 +14,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..base import Tree, base_learner_from
 from ..boosting.loop import Boosting
-from ..boosting.settings import LOSS_CHOICES, VOTES, Settings, choose_settings
+from ..boosting.settings import LOSS_CHOICES, VOTES, Bins, Settings, choose_settings
 from ..data.table import is_frame
 from ..data.target import WEIGHTINGS, Target, as_labels, recognise, unknown_labels
 from ..ensemble.ensemble import Ensemble
 from ..kernels.team import Team
 from .link import probabilities, slope_of
 from .persistence import save_classifier
-from .validation import check_choice, check_number, check_table, check_weights, thread_count
+from .validation import check_choice, check_number, check_table, check_weights, seed_of, thread_count
+
+MIN_CATEGORY_ROWS = 2
 
 
 class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
@@ -54,12 +56,19 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     max_bins : int, default=256
         Columns with at most so many distinct values are used exactly, others in so many
         bins; 2 to 65535.
+    nominal_features : list of str, list of int or mask, default=None
+        Columns that are nominal, by name, position or a boolean for every column; besides
+        the columns of data frames whose type says so: text, categories, enumerations.
+    min_category_rows : int, default=2
+        Categories of fewer training rows are treated like missing values, and so is a
+        category at prediction that was not seen in training.
     ridge : float, default=1.0
         Of the Newton steps of the logistic loss, in units of the mean weight of a pair.
     n_jobs : int or None, default=None
         Threads; None means all processors.  The model does not depend on it, bit for bit.
     random_state : int, RandomState or None, default=None
-        Not used by the base learners of this version, which are deterministic.
+        Seed of the random starts of indicators and of the classifiers of `FromClassifier`.
+        None is a fixed seed too: the same table gives the same model.
     verbose : int, default=0
         1 prints a line for every tenth of the rounds, 2 for every round.
     warm_start : bool, default=False
@@ -78,6 +87,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Where the training table had column names.
+    categories_ : list of (ndarray of str or None)
+        Names of the categories of each column, None for numeric columns.
     n_estimators_ : int
         Rounds that were made; fewer than ``n_estimators`` where no base classifier
         helped any more.
@@ -127,6 +138,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         learning_rate=None,
         weighting="auto",
         max_bins=256,
+        nominal_features=None,
+        min_category_rows=MIN_CATEGORY_ROWS,
         ridge=1.0,
         n_jobs=None,
         random_state=None,
@@ -140,6 +153,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.weighting = weighting
         self.max_bins = max_bins
+        self.nominal_features = nominal_features
+        self.min_category_rows = min_category_rows
         self.ridge = ridge
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -175,6 +190,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         check_choice("loss", self.loss, LOSS_CHOICES)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_number("max_bins", self.max_bins, Integral, 2, 65535)
+        check_number("min_category_rows", self.min_category_rows, Integral, 1)
         check_number("ridge", self.ridge, Real, 0, open_low=True)
         check_number("verbose", self.verbose, Integral, 0)
         if self.learning_rate is not None:
@@ -205,7 +221,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         learner = base_learner_from(self.base_learner)
         going_on = self.warm_start and hasattr(self, "ensemble_")
-        table = check_table(self, X, reset=not going_on)
+        table = check_table(self, X, reset=not going_on, nominal_features=self.nominal_features)
         labels, names = _labels_of(y)
         if len(labels) != table.n_rows:
             check_consistent_length(np.empty(table.n_rows), labels)
@@ -226,7 +242,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
                 settings = choose_settings(
                     table, target, learner,
                     votes=self.votes, loss=self.loss, learning_rate=self.learning_rate, ridge=self.ridge,
-                    max_bins=self.max_bins, team=team, free=self._is_free(),
+                    bins=Bins(self.max_bins, self.min_category_rows), seed=seed_of(self.random_state),
+                    team=team, free=self._is_free(),
                 )  # fmt: skip
             rounds = self.n_estimators - (start.n_rounds if start is not None else 0)
             if rounds < 0:
@@ -234,7 +251,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
                     f"n_estimators={self.n_estimators} is less than the {self.ensemble_.n_rounds} rounds of the "
                     "warm start; raise it or set warm_start=False"
                 )
-            boosting = settings.boosting(table, target, self.max_bins, team, start, scores)
+            boosting = settings.boosting(table, target, team, start, scores)
             boosting.run(rounds, self._progress(rounds))
         self._keep(boosting, target, settings, going_on)
         return self
@@ -282,6 +299,13 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self.base_learner_ = settings.base_learner
         if boosting.stopped and self.verbose:
             print(f"stopped after {self.n_estimators_} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
+
+    @property
+    def categories_(self) -> list[np.ndarray | None]:
+        """Names of the categories of each column, None for numeric columns."""
+        check_is_fitted(self)
+        found = self._categories or [None] * self.n_features_in_
+        return [None if c is None else np.array(c.names, dtype=object) for c in found]
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -374,7 +398,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     def _staged_scores(self, X):
         check_is_fitted(self)
         table = check_table(self, X, reset=False)
-        rows = table.finite_rows(0, table.n_rows)
+        rows = self.ensemble_.rows(table, 0, table.n_rows)
         scores = np.tile(self.ensemble_.initial, (table.n_rows, 1))
         with Team(thread_count(self.n_jobs)) as team:
             for t in range(self.ensemble_.n_rounds):

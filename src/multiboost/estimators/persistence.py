@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 
 from .. import __version__
 from ..base import base_learner_from, spec_of
-from ..boosting.settings import Settings
+from ..boosting.settings import Bins, Settings
 from ..boosting.step import AlphaStep, RateStep
+from ..data.categories import Categories
 from ..data.target import TargetKind
 from ..ensemble.ensemble import Ensemble, EnsembleBuilder
 from ..ensemble.modelfile import ModelFileError, read_model, write_model
@@ -23,10 +27,17 @@ def save_classifier(classifier, path) -> None:
     path : str or path
     """
     settings, kind = classifier._settings, classifier._target_kind
+    if classifier.ensemble_.phi:
+        raise ValueError(
+            "a model of FromClassifier holds fitted scikit-learn objects, which have no place in a model file; "
+            "keep it with a tool that stores Python objects"
+        )
     parameters = classifier.get_params(deep=False)
     parameters["base_learner"] = spec_of(base_learner_from(classifier.base_learner))
     if not isinstance(parameters["random_state"], (int, type(None))):
         parameters["random_state"] = None  # a generator's state is not part of the model
+    if parameters["nominal_features"] is not None:
+        parameters["nominal_features"] = np.asarray(parameters["nominal_features"]).tolist()
     header = {
         "version": __version__,
         "estimator": type(classifier).__name__,
@@ -38,6 +49,9 @@ def save_classifier(classifier, path) -> None:
         "base_learner": spec_of(settings.base_learner),
         "learning_rate": float(settings.step.learning_rate),
         "ridge": float(settings.ridge),
+        "max_bins": int(settings.bins.max_bins),
+        "min_category_rows": int(settings.bins.min_category_rows),
+        "seed": int(settings.seed),
         "n_features": int(classifier.n_features_in_),
         "slope": float(classifier.slope_),
         "history": sorted(classifier.history_),
@@ -49,6 +63,9 @@ def save_classifier(classifier, path) -> None:
         arrays[f"history.{name}"] = values
     if hasattr(classifier, "feature_names_in_"):
         arrays["feature_names"] = classifier.feature_names_in_.astype(str)
+    for j, categories in enumerate(classifier._categories or []):
+        if categories is not None:
+            arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
     write_model(path, header, arrays)
 
 
@@ -86,16 +103,19 @@ def load_model(path):
         kind = TargetKind(header["target"], [arrays[f"classes.{t}"] for t in range(header["tasks"])])
         step = (AlphaStep if header["votes"] == "discrete" else RateStep)(header["learning_rate"])
         settings = Settings(
-            LOSSES[header["loss"]], header["votes"], base_learner_from(header["base_learner"]), step, header["ridge"]
-        )
-        names = Ensemble.__dataclass_fields__
-        classifier.ensemble_ = Ensemble(**{name: arrays[f"ensemble.{name}"] for name in names})
+            LOSSES[header["loss"]], header["votes"], base_learner_from(header["base_learner"]), step, header["ridge"],
+            Bins(header["max_bins"], header["min_category_rows"]), header["seed"],
+        )  # fmt: skip
+        names = [name for name in Ensemble.__dataclass_fields__ if name != "phi"]
+        flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in names}
+        classifier.ensemble_ = Ensemble(**flat)
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
         classifier.n_features_in_ = header["n_features"]
         classifier.slope_ = header["slope"]
+        classifier._categories = _read_categories(arrays, header["n_features"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
-    check_ensemble(classifier.ensemble_, classifier.n_features_in_, kind.n_labels, path)
+    check_ensemble(classifier.ensemble_, classifier.n_features_in_, kind.n_labels, classifier._categories, path)
     classifier._target_kind = kind
     classifier._settings = settings
     classifier.classes_ = kind.classes if kind.kind == "multitask" else kind.classes[0]
@@ -107,9 +127,20 @@ def load_model(path):
     return classifier
 
 
-def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, path) -> None:
+def _read_categories(arrays: dict[str, np.ndarray], n_features: int) -> list[Categories | None] | None:
+    found: list[Categories | None] = [None] * n_features
+    for name, array in arrays.items():
+        if name.startswith("categories."):
+            names = json.loads(array.tobytes())
+            if not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
+                raise ValueError(f"{name} is not a list of names")
+            found[int(name.partition(".")[2])] = Categories(names)
+    return found if any(c is not None for c in found) else None
+
+
+def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, categories, path) -> None:
     """Refuse arrays that would lead a kernel out of bounds."""
-    for name, like in EnsembleBuilder(np.zeros(n_labels)).build().arrays().items():
+    for name, like in EnsembleBuilder(np.zeros(n_labels), n_features).build().arrays().items():
         array = getattr(ensemble, name)
         if array.dtype != like.dtype or array.ndim != like.ndim:
             raise ModelFileError(f"{path} is damaged: {name} is not an array of {like.ndim} dimensions of {like.dtype}")
@@ -120,12 +151,19 @@ def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, path) -> 
         return numbers.size == 0 or (numbers.max() < tests and (~numbers).max() < leaves)
 
     forward = ensemble.child > np.arange(tests)[:, None] if tests else np.ones(0, bool)
+    nominal = np.zeros(n_features, np.intp)  # bytes of a set of each column
+    for j, names in enumerate(categories or []):
+        nominal[j] = 0 if names is None else (len(names) + 7) // 8
+
     sound = (
         ensemble.values.ndim == 2
         and ensemble.values.shape[1] == n_labels == len(ensemble.initial)
         and ensemble.child.shape == (tests, 2)
         and len(ensemble.threshold) == len(ensemble.missing_right) == len(ensemble.gain) == tests
+        and len(ensemble.set_start) == tests
         and (tests == 0 or (ensemble.feature.min() >= 0 and ensemble.feature.max() < n_features))
+        and bool(((ensemble.set_start >= 0) == (nominal[ensemble.feature] > 0)).all())
+        and bool((ensemble.set_start + nominal[ensemble.feature] <= ensemble.sets.size).all())
         and within(ensemble.child)
         and within(ensemble.root)
         and bool(((ensemble.child < 0) | forward).all())

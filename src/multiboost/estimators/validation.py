@@ -6,12 +6,13 @@ import os
 from numbers import Integral
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
 from ..data.table import Table, as_table, is_frame
 
 
-def check_table(estimator, X, *, reset: bool) -> Table:
+def check_table(estimator, X, *, reset: bool, nominal_features=None) -> Table:
     """X as a `Table`; sets or checks the feature names and their number.
 
     Parameters
@@ -19,8 +20,57 @@ def check_table(estimator, X, *, reset: bool) -> Table:
     estimator : estimator
     X : array, sparse matrix or data frame
     reset : bool
-        Whether this is the training table.
+        Whether this is the training table, whose categories are learned.
+    nominal_features : list of str, list of int, mask or None
     """
+    table = _check_shape(estimator, X, reset, nominal_features)
+    if reset:
+        nominal = nominal_mask(nominal_features, table)
+        estimator._categories = table.with_categories(nominal) if nominal.any() else None
+    else:
+        table.categories = estimator._categories
+    return table
+
+
+def nominal_mask(nominal_features, table: Table) -> np.ndarray:
+    """Which columns are nominal: those named, and those whose own type says so.
+
+    Parameters
+    ----------
+    nominal_features : list of str, list of int, mask or None
+    table : Table
+    """
+    mask = np.array([table.says_nominal(j) for j in range(table.n_columns)], bool)
+    if nominal_features is None:
+        return mask
+    given = np.asarray(nominal_features)
+    if given.ndim != 1:
+        raise ValueError(f"nominal_features must be a list of names, positions or booleans; got {nominal_features!r}")
+    if given.size == 0:
+        return mask
+    if given.dtype.kind == "b":
+        if given.size != table.n_columns:
+            raise ValueError(f"nominal_features is a mask of {given.size}, but X has {table.n_columns} columns")
+        return mask | given
+    if given.dtype.kind in "iu":
+        wrong = given[(given < 0) | (given >= table.n_columns)]
+        if wrong.size:
+            raise ValueError(f"nominal_features: X has no column {wrong[0]}; it has {table.n_columns}")
+        mask[given] = True
+        return mask
+    if not all(isinstance(name, str) for name in nominal_features):
+        raise ValueError("nominal_features mixes kinds; give names, positions or booleans")
+    if table.names is None:
+        raise ValueError("nominal_features has names, but X has no column names; give positions or a data frame")
+    for name in nominal_features:
+        if name not in table.names:
+            raise ValueError(f"nominal_features: X has no column {name!r}; it has {', '.join(map(repr, table.names))}")
+        mask[table.names.index(name)] = True
+    return mask
+
+
+def _check_shape(estimator, X, reset: bool, nominal_features) -> Table:
+    """X as a `Table` with checked names and number of columns."""
     if is_frame(X):
         table = as_table(X)
         if table.n_rows == 0 or table.n_columns == 0:
@@ -30,10 +80,11 @@ def check_table(estimator, X, *, reset: bool) -> Table:
             )
         _check_names(estimator, X, table, reset)
         return table
+    nominal = nominal_features is not None if reset else estimator._categories is not None
     X = check_array(
         X,
         accept_sparse=("csr", "csc"),
-        dtype="numeric",
+        dtype=None if nominal else "numeric",
         ensure_all_finite=False,
         estimator=estimator,
         input_name="X",
@@ -85,6 +136,15 @@ def check_weights(sample_weight, n_rows: int) -> np.ndarray | None:
     if not weights.sum() > 0:
         raise ValueError("sample_weight is zero everywhere; at least one sample must have weight")
     return weights
+
+
+def seed_of(random_state) -> int:
+    """A number from what scikit-learn calls a random state; None is a seed of its own."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, Integral):
+        return int(random_state) % 2**31
+    return int(check_random_state(random_state).randint(2**31))
 
 
 def check_number(name: str, value, kind, low, high=np.inf, *, open_low: bool = False):

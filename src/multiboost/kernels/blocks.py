@@ -10,9 +10,12 @@ that share such a row in a *coarse* block (``shift`` 3, see ``scan``).
 - A *sparse* block (``stride`` 0) leaves out the most frequent bin of each column:
   row i owns the codes from ``start + row_start[first + i]`` up to the next row's.  The
   frequent bin's sum is the node's total minus the others.
+- A *wide* block is one nominal column of more than 65536 codes, each stored in two halves,
+  the lower one first.
 
 The bins of a column are its value bins in increasing order, then, where the column
-has missing values, one bin for those.  In a coarse block a column's bins, and the bin
+has missing values, one bin for those.  The bins of a nominal column are its categories,
+and a block has columns of one kind only.  In a coarse block a column's bins, and the bin
 for missing values, begin at a multiple of eight.
 """
 
@@ -35,6 +38,8 @@ BLOCK = np.dtype(
         ("slot_end", np.intp),
         ("origin", np.intp),  # its histogram rows, counted through all blocks
         ("origin_end", np.intp),
+        ("nominal", np.intp),  # 1 where its columns are nominal
+        ("wide", np.intp),  # 1 where a code takes two numbers
     ]
 )
 COLUMN = np.dtype(
@@ -46,6 +51,7 @@ COLUMN = np.dtype(
         ("n_bins", np.intp),  # value bins
         ("missing", np.intp),  # 1 where a bin for missing values follows
         ("frequent", np.intp),  # the bin left out in a sparse block, else -1
+        ("nominal", np.intp),  # 1 where bins are categories
     ]
 )
 
@@ -65,10 +71,18 @@ class Blocks(NamedTuple):
 
 
 @njit(**INLINE)
+def wide_code(codes, at):
+    """A code of a wide block."""
+    return np.intp(codes[at]) | np.intp(codes[at + np.uintp(1)]) << 16
+
+
+@njit(**INLINE)
 def bin_of(blocks, slot, row):
     """The bin of one sample in one column; n_bins or more where its value is missing."""
     column = blocks.column[slot]
     block = blocks.block[column.block]
+    if block.wide > 0:
+        return wide_code(blocks.codes, np.uintp(block.start + 2 * row))
     if block.stride > 0:
         return np.intp(blocks.codes[block.start + row * block.stride + slot - block.slot]) - column.code
     first = block.first + row

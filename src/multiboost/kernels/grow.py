@@ -23,6 +23,7 @@ from .dtypes import EDGE, ROW
 from .histogram import build_histogram, subtract_histogram, sum_payload
 from .lanes import ONCE, OPTIONS, add_lanes, copy, zero
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
+from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
 from .team import barrier, next_item
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
@@ -70,6 +71,22 @@ class Tree(NamedTuple):
     plan: np.ndarray  # (4,) intp, what the leader tells the team
 
 
+def new_subsets(n_leaves, blocks, n_labels, seed):
+    """Room for the sets of nominal cuts, None where no column is nominal."""
+    nominal = blocks.column[blocks.column["nominal"] > 0]
+    if nominal.size == 0:
+        return None
+    n_bytes = int((nominal["n_bins"] + nominal["missing"] + 7).max()) // 8
+    return Subsets(
+        found=np.zeros((2, blocks.block.size, n_bytes), np.uint8),
+        node=np.zeros((2 * n_leaves - 1, n_bytes), np.uint8),
+        n_labels=n_labels,
+        n_starts=0,
+        constant=False,
+        seed=seed,
+    )
+
+
 def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
     """Room for a tree of at most ``n_leaves`` leaves; used again for every round."""
     nodes = 2 * n_leaves - 1
@@ -104,9 +121,11 @@ _PARENT, _FIRST, _SECOND, _SUBTRACT = 0, 1, 2, 3
 
 
 @njit(**ONCE)
-def _search_block(blocks, b, payload, criterion, ridge, rows, tree, scratch):
+def _search_block(blocks, b, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
     """Histograms of one block for the new leaves, and their best cuts."""
     block = blocks.block[b]
+    if kinds & (NOMINAL if block.nominal > 0 else NUMERIC) == 0:
+        return
     width, half = payload.width, payload.half
     base = block.origin * width
     for k in range(2):
@@ -121,7 +140,13 @@ def _search_block(blocks, b, payload, criterion, ridge, rows, tree, scratch):
             subtract_histogram(block, width, histogram, tree.pool[sibling.place], base)
         else:
             build_histogram(blocks, block, payload, rows, node.start, node.end, total, histogram, base, scratch[0])
-        if block.shift > 0:
+        if block.nominal > 0:
+            found = tree.found[k, b]
+            found.score, found.slot, found.bin, found.missing_right = search_nominal(
+                subsets, k, b, blocks.column, block, (criterion, ridge, half), total, histogram, base,
+                scratch, tree.found_left[k, b],
+            )  # fmt: skip
+        elif block.shift > 0:
             scan_coarse(blocks.column, block, criterion, ridge, half, total, histogram, base, scratch, tree.coarse[k])
         else:
             found = tree.found[k, b]
@@ -177,7 +202,7 @@ def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, s
 
 @njit(**ONCE)
 def _choose_cut(columns, found, found_left, node, best_left):
-    """The best of the cuts found becomes the new leaf's candidate."""
+    """The best of the cuts found becomes the new leaf's candidate; returns where it is."""
     best = -1
     for at in range(found.size):
         slot = found[at].slot
@@ -189,29 +214,33 @@ def _choose_cut(columns, found, found_left, node, best_left):
             best = at
     if best < 0:
         node.gain = -np.inf
-        return
+        return best
     node.gain = found[best].score - node.score
     node.slot = found[best].slot
     node.feature = columns[node.slot].feature
     node.bin = found[best].bin
     node.missing_right = found[best].missing_right
     copy(best_left, 0, found_left[best], 0, best_left.size)
+    return best
 
 
 @njit(**ONCE)
-def _mark(blocks, node, rows, begin, stop, right, part):
+def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     """OUT right: which of rows[begin:stop] go right.
 
     OUT part: how many go left, the last bin there, the first bin on the right, and how
     many values are missing.
     """
     n_bins = blocks.column[node.slot].n_bins
+    nominal = blocks.column[node.slot].nominal > 0
     n_left, low, high, n_missing = 0, -1, n_bins, 0
     for r in range(begin, stop):
         b = bin_of(blocks, node.slot, np.intp(rows[r]))
         if b >= n_bins:
             goes = node.missing_right != 0
             n_missing += 1
+        elif nominal:
+            goes = in_set(subsets, number, b)
         else:
             goes = b > node.bin
             if goes:
@@ -224,7 +253,7 @@ def _mark(blocks, node, rows, begin, stop, right, part):
 
 
 @njit(**ONCE)
-def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
+def _partition(tid, n_threads, sync, blocks, subsets, number, node, rows, spare, right, parts):
     """Stable partition of the node's rows, left side first.
 
     Sets the node's bin and next_bin to the nearest bins that have samples.  Returns the
@@ -237,7 +266,7 @@ def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
     size = -(-(end - start) // n_parts)
     begin = min(start + tid * size, end)
     stop = min(begin + size, end)
-    _mark(blocks, node, rows, begin, stop, right, parts[tid])
+    _mark(blocks, subsets, number, node, rows, begin, stop, right, parts[tid])
     if n_parts > 1:
         barrier(n_threads, sync)
     before, border, low, high, n_missing = 0, start, -1, blocks.column[node.slot].n_bins, 0
@@ -262,7 +291,7 @@ def _partition(tid, n_threads, sync, blocks, node, rows, spare, right, parts):
         barrier(n_threads, sync)
     if tid == 0:
         node.bin, node.next_bin = low, high
-        if n_missing == 0:
+        if n_missing == 0 and blocks.column[node.slot].nominal == 0:
             # Nothing is missing here: a value missing later goes with the majority.
             node.missing_right = 2 * (border - start) < end - start
     return border
@@ -327,6 +356,8 @@ def grow(
     sync,
     blocks,
     payload,
+    kinds,
+    subsets,
     criterion,
     ridge,
     rows,
@@ -342,6 +373,8 @@ def grow(
 
     Returns the number of nodes: 1 where no cut has a gain, else 2 * leaves - 1.
 
+    kinds : NUMERIC, NOMINAL or both, the columns that may be cut
+    subsets : Subsets, or None where no column is nominal
     keep_rows : histograms of nodes with fewer rows are not kept for subtraction
     pull, curvature : G and H; H is |G| where it has no rows
     leaf, sums : OUT, see `_read_leaves`
@@ -351,7 +384,7 @@ def grow(
     zeros = np.zeros(width, payload.dense.dtype)
     any_coarse = False
     for b in range(blocks.block.size):
-        any_coarse = any_coarse or blocks.block[b].shift > 0
+        any_coarse = any_coarse or (blocks.block[b].shift > 0 and kinds & NUMERIC != 0)
     plan = tree.plan
     n_nodes = 1
     n_kept = 0
@@ -375,7 +408,7 @@ def grow(
     while True:
         item = next_item(sync)
         while item < blocks.block.size:
-            _search_block(blocks, item, payload, criterion, ridge, rows, tree, scratch)
+            _search_block(blocks, item, payload, kinds, subsets, criterion, ridge, rows, tree, scratch)
             item = next_item(sync)
         barrier(n_threads, sync)
         if any_coarse:
@@ -393,9 +426,11 @@ def grow(
             for k in range(2):
                 number = plan[_FIRST + k]
                 if number >= 0:
-                    _choose_cut(
+                    at = _choose_cut(
                         blocks.column, tree.found[k], tree.found_left[k], tree.node[number], tree.best_left[number]
                     )
+                    if at >= 0 and blocks.column[tree.node[number].slot].nominal > 0:
+                        keep_set(subsets, k, at, number)
             best = -1
             for number in range(n_nodes):
                 node = tree.node[number]
@@ -406,7 +441,9 @@ def grow(
         parent = plan[_PARENT]
         if parent < 0:
             break
-        border = _partition(tid, n_threads, sync, blocks, tree.node[parent], rows, tree.spare, tree.right, tree.parts)
+        border = _partition(
+            tid, n_threads, sync, blocks, subsets, parent, tree.node[parent], rows, tree.spare, tree.right, tree.parts
+        )
         if tid == 0:
             n_kept = _split(keep_rows, tree, parent, border, n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .blocks import wide_code
 from .lanes import INNER, ONCE, add_4, add_8, add_12, add_lanes, copy, subtract_lanes, zero
 
 
@@ -74,6 +75,17 @@ _add_rows_4, _add_rows_8, _add_rows_12 = map(_add_rows, (add_4, add_8, add_12))
 _add_rows_any = _add_rows(add_lanes)
 
 
+@njit(**INNER)
+def _add_rows_wide(codes, block, payload, rows, start, end, histogram, base):
+    """The same for the one column of a wide block."""
+    for r in range(start, end):
+        i = np.intp(rows[r])
+        target = base + wide_code(codes, np.uintp(block.start + 2 * i)) * payload.width
+        add_lanes(histogram, target, payload.dense, i * payload.lanes, payload.lanes)
+        if payload.one_hot:
+            histogram[target + payload.positive[i]] += payload.weight[i]
+
+
 @njit(**ONCE)
 def build_histogram(blocks, block, payload, rows, start, end, total, histogram, base, rest):
     """Histogram of one block (a BLOCK record) over ``rows[start:end]``.
@@ -85,7 +97,9 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
     width = payload.width
     codes, row_start = blocks.codes, blocks.row_start
     zero(histogram, base, (block.origin_end - block.origin) * width)
-    if payload.lanes == 4:
+    if block.wide > 0:
+        _add_rows_wide(codes, block, payload, rows, start, end, histogram, base)
+    elif payload.lanes == 4:
         _add_rows_4(codes, row_start, block, payload, rows, start, end, histogram, base)
     elif payload.lanes == 8:
         _add_rows_8(codes, row_start, block, payload, rows, start, end, histogram, base)

@@ -1,0 +1,506 @@
+"""Cuts of nominal columns: one value against the rest, or a subset of the values.
+
+A subset is a vector u over the categories, +1 on the right and -1 on the left (Kegl 2011,
+3.4.3); bins of missing values are one more category.  Whether the constant u is a candidate
+is for the base learner to say; only under EDGE has it something to win.
+
+All criteria of ``scan`` are convex functions of the sums on one side.  A convex function
+is largest at a corner of what subsets can sum to, and there the subset is the set of all
+categories on one side of a plane through the origin: those with a . s > 0, where s are a
+category's own sums and a is the criterion's slope.  So for every criterion
+
+- with one label two numbers per category remain, the planes are the cuts of the categories
+  in the order of G / H, and a scan over these is exact;
+- with more labels, going back and forth between the slope of the subset and the subset
+  of the slope never goes down.  For EDGE the slope is the vote vector v, and this is
+  BESTINDICATOR (Figure 3.8): v = sign(Gamma' u) (3.45), u = sign(Gamma v) (3.46).
+
+The starts of that search are the best cut along the leading direction of Gamma (for Z and
+NEWTON centred and weighted, the order of Coppersmith, Hong and Hosking 1999), the best
+selector, and random subsets.  Up to ``EXHAUSTIVE`` categories all subsets are tried; with
+EDGE and up to ``_ALL_VOTES`` labels all vote vectors are.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from .dtypes import EDGE, Z
+from .lanes import INNER, add_lanes, copy, is_zero, subtract_lanes, zero
+from .scan import cut_score
+
+EXHAUSTIVE = 8  # categories in a node up to which all subsets are tried
+_ALL_VOTES = 3  # labels up to which all vote vectors are tried
+_POWER_STEPS = 8  # of the power iteration for the leading direction
+_MOST_STEPS = 50  # of one ascent; a handful is usual
+
+NUMERIC, NOMINAL = 1, 2  # which columns may be cut, as bits
+
+
+class Subsets(NamedTuple):
+    """Nominal cuts of a growing tree: sets of bins that go right, eight to a byte."""
+
+    found: np.ndarray  # (2, blocks, bytes) uint8, best sets of the new leaves
+    node: np.ndarray  # (nodes, bytes) uint8, of the best cut of each node
+    n_labels: int
+    n_starts: int  # random starts of a subset; below 0: one value against the rest
+    constant: bool  # whether all categories may go to one side
+    seed: int
+
+
+class Room(NamedTuple):
+    """Scratch of one thread, for columns of up to so many bins."""
+
+    present: np.ndarray  # intp, bins that have samples
+    right: np.ndarray  # bool, the side of each of them
+    best: np.ndarray  # bool, the best sides so far
+    key: np.ndarray  # float64, what the categories are ordered by
+    order: np.ndarray  # (2, .) intp
+
+
+@njit(**INNER)
+def new_room(size):
+    return Room(
+        np.empty(size, np.intp),
+        np.empty(size, np.bool_),
+        np.empty(size, np.bool_),
+        np.empty(size, np.float64),
+        np.empty((2, size), np.intp),
+    )
+
+
+class Sums(NamedTuple):
+    """The sums of the categories that are present, and what a score needs besides."""
+
+    criterion: int
+    ridge: float
+    half: int
+    histogram: np.ndarray
+    first: int  # element of bin 0
+    total: np.ndarray
+
+
+@njit(**INNER)
+def _score(sums, left):
+    return cut_score(sums.criterion, left, sums.total, sums.half, sums.ridge)
+
+
+@njit(**INNER)
+def _sum_left(sums, present, right, left):
+    """OUT left: what the categories on the left sum to; returns how many are on the right."""
+    width = sums.total.size
+    none = np.intp(0)
+    zero(left, 0, width)
+    n_right = 0
+    for c in range(present.size):
+        if right[c]:
+            n_right += 1
+        else:
+            add_lanes(left, none, sums.histogram, sums.first + present[c] * width, width)
+    return n_right
+
+
+@njit(**INNER)
+def _slope(sums, left, slope):
+    """OUT slope: of the criterion at the sums of the left side, (width,)."""
+    total, half = sums.total, sums.half
+    if sums.criterion == EDGE:
+        for k in range(half):
+            slope[k] = -1.0 if total[k] > 2 * left[k] else 1.0
+        return
+    for k in range(half):
+        a, b = np.float64(left[k]), np.float64(left[half + k])
+        c, d = np.float64(total[k]) - a, np.float64(total[half + k]) - b
+        e = sums.ridge
+        if sums.criterion == Z:  # of -2 sqrt(W- W+); e keeps a pure side's slope finite
+            slope[k] = np.sqrt((d + e) / (c + e)) - np.sqrt((b + e) / (a + e))
+            slope[half + k] = np.sqrt((c + e) / (d + e)) - np.sqrt((a + e) / (b + e))
+        else:  # of G^2 / (H + ridge)
+            vote, other = a / (b + e), c / (d + e)
+            slope[k] = 2.0 * (vote - other)
+            slope[half + k] = other * other - vote * vote
+
+
+@njit(**INNER)
+def _ascend(sums, present, right, left, slope):
+    """Back and forth between slope and subset while the score grows.
+
+    right : IN/OUT sides; left : OUT their sums.  Returns their score, -inf for a constant.
+    """
+    n = present.size
+    width = sums.total.size
+    best = -np.inf
+    steps = 0
+    while True:
+        n_right = _sum_left(sums, present, right, left)
+        if n_right == 0 or n_right == n:
+            return -np.inf
+        score = _score(sums, left)
+        if score <= best or steps == _MOST_STEPS:
+            return score
+        best = score
+        steps += 1
+        _slope(sums, left, slope)
+        for c in range(n):
+            at = sums.first + present[c] * width
+            along = 0.0
+            for k in range(width):
+                along += slope[k] * np.float64(sums.histogram[at + k])
+            right[c] = along <= 0.0
+
+
+@njit(**INNER)
+def _sort(key, order, spare, n):
+    """order[:n] = 0..n-1 sorted by key, ties in order: a merge sort from the bottom."""
+    for i in range(n):
+        order[i] = i
+    size = 1
+    while size < n:
+        for begin in range(0, n, 2 * size):
+            middle, end = min(begin + size, n), min(begin + 2 * size, n)
+            i, j = begin, middle
+            for k in range(begin, end):
+                if i < middle and (j >= end or key[order[i]] <= key[order[j]]):
+                    spare[k] = order[i]
+                    i += 1
+                else:
+                    spare[k] = order[j]
+                    j += 1
+        for k in range(n):
+            order[k] = spare[k]
+        size *= 2
+
+
+@njit(**INNER)
+def _scan_order(sums, present, key, order, right, left, best_left):
+    """The best cut of the categories in the order of ``key``; OUT right: its sides."""
+    n = present.size
+    width = sums.total.size
+    _sort(key, order[0], order[1], n)
+    zero(left, 0, width)
+    none = np.intp(0)
+    best, last = -np.inf, 0
+    for i in range(n - 1):
+        add_lanes(left, none, sums.histogram, sums.first + present[order[0, i]] * width, width)
+        score = _score(sums, left)
+        if score > best:
+            best, last = score, i
+            copy(best_left, 0, left, 0, width)
+    for i in range(n):
+        right[order[0, i]] = i > last
+    return best
+
+
+@njit(**INNER)
+def _pull_of(sums, at, k):
+    """G of one label in the category at element ``at``: its vote, minus that of the node for Z and NEWTON."""
+    half, total, h = sums.half, sums.total, sums.histogram
+    if sums.criterion == EDGE:
+        return np.float64(h[at + k])
+    if sums.criterion == Z:
+        g, weight = np.float64(h[at + half + k]) - h[at + k], np.float64(h[at + half + k]) + h[at + k]
+        node_g, node_weight = np.float64(total[half + k]) - total[k], np.float64(total[half + k]) + total[k]
+    else:
+        g, weight = np.float64(h[at + k]), np.float64(h[at + half + k])
+        node_g, node_weight = np.float64(total[k]), np.float64(total[half + k])
+    return g - weight * node_g / node_weight if node_weight > 0 else 0.0
+
+
+@njit(**INNER)
+def _weight_of(sums, at):
+    """H of a category, all labels together; 1 with EDGE, which knows no H."""
+    if sums.criterion == EDGE:
+        return 1.0
+    weight = 0.0
+    for k in range(0 if sums.criterion == Z else sums.half, sums.total.size):
+        weight += sums.histogram[at + k]
+    return max(weight, 1.0)
+
+
+@njit(**INNER)
+def _order_along(sums, present, n_labels, direction, key):
+    """OUT key: where each category lies along a direction, per weight."""
+    for c in range(present.size):
+        at = sums.first + present[c] * sums.total.size
+        along = 0.0
+        for k in range(n_labels):
+            along += direction[k] * _pull_of(sums, at, k)
+        key[c] = along / _weight_of(sums, at)
+
+
+@njit(**INNER)
+def _leading_direction(sums, present, n_labels, direction):
+    """OUT direction: along which the categories differ most, by power iteration."""
+    width = sums.total.size
+    largest = -1.0
+    for c in range(present.size):
+        at = sums.first + present[c] * width
+        size = 0.0
+        for k in range(n_labels):
+            size += _pull_of(sums, at, k) ** 2
+        size /= _weight_of(sums, at)
+        if size > largest:
+            largest = size
+            for k in range(n_labels):
+                direction[k] = _pull_of(sums, at, k)
+    new = np.empty(n_labels)
+    for _ in range(_POWER_STEPS if n_labels > 1 else 0):
+        new[:] = 0.0
+        for c in range(present.size):
+            at = sums.first + present[c] * width
+            along = 0.0
+            for k in range(n_labels):
+                along += direction[k] * _pull_of(sums, at, k)
+            along /= _weight_of(sums, at)
+            for k in range(n_labels):
+                new[k] += along * _pull_of(sums, at, k)
+        norm = np.sqrt((new * new).sum())
+        if norm == 0.0:
+            break
+        for k in range(n_labels):
+            direction[k] = new[k] / norm
+
+
+@njit(**INNER)
+def _best_selector(sums, present, right, left, best_left):
+    """The best single value on the right; OUT right: sides, best_left: sums of the left."""
+    width = sums.total.size
+    none = np.intp(0)
+    best, chosen = -np.inf, 0
+    for c in range(present.size):
+        copy(left, 0, sums.total, 0, width)
+        subtract_lanes(left, none, sums.histogram, sums.first + present[c] * width, width)
+        score = _score(sums, left)
+        if score > best:
+            best, chosen = score, c
+            copy(best_left, 0, left, 0, width)
+    for c in range(present.size):
+        right[c] = c == chosen
+    return best
+
+
+@njit(**INNER)
+def _best_of_all(sums, present, right, left, best_left):
+    """Every subset, one change at a time (Gray code), the first category on the left."""
+    n = present.size
+    width = sums.total.size
+    none = np.intp(0)
+    copy(left, 0, sums.total, 0, width)
+    best, best_code = -np.inf, 0
+    code = 0
+    for step in range(1, 1 << (n - 1)):
+        c = 0
+        while (step >> c) & 1 == 0:
+            c += 1
+        code ^= 1 << c
+        at = sums.first + present[c + 1] * width
+        if (code >> c) & 1:
+            subtract_lanes(left, none, sums.histogram, at, width)
+        else:
+            add_lanes(left, none, sums.histogram, at, width)
+        score = _score(sums, left)
+        if score > best:
+            best, best_code = score, code
+            copy(best_left, 0, left, 0, width)
+    for c in range(n):
+        right[c] = c > 0 and (best_code >> (c - 1)) & 1 != 0
+    return best
+
+
+@njit(**INNER)
+def _random(state):
+    """The next state and 64 random bits (splitmix64, Steele et al. 2014)."""
+    state += np.uint64(0x9E3779B97F4A7C15)
+    z = state
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state, z ^ (z >> np.uint64(31))
+
+
+@njit(**INNER)
+def _keep_better(score, best, right, best_right, left, best_left):
+    if score > best:
+        best_right[:] = right
+        copy(best_left, 0, left, 0, left.size)
+        return score
+    return best
+
+
+@njit(**INNER)
+def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_left):
+    """The best subset that the starts lead to; OUT room.best: its sides."""
+    n = present.size
+    width = sums.total.size
+    right, best_right, key, order = room.right[:n], room.best[:n], room.key[:n], room.order
+    if n <= EXHAUSTIVE:
+        return _best_of_all(sums, present, best_right, left, best_left)
+    direction = np.zeros(n_labels)
+    if sums.criterion == EDGE and n_labels <= _ALL_VOTES:
+        best = -np.inf
+        for signs in range(1 << (n_labels - 1)):
+            for k in range(n_labels):
+                direction[k] = -1.0 if (signs >> k) & 1 else 1.0
+            _order_along(sums, present, n_labels, direction, key)
+            other = np.empty_like(left)
+            score = _scan_order(sums, present, key, order, right, left, other)
+            best = _keep_better(score, best, right, best_right, other, best_left)
+        return best
+    _leading_direction(sums, present, n_labels, direction)
+    _order_along(sums, present, n_labels, direction, key)
+    best = _scan_order(sums, present, key, order, best_right, left, best_left)
+    if n_labels == 1:
+        return best
+    slope = np.zeros(width)
+    right[:] = best_right
+    score = _ascend(sums, present, right, left, slope)
+    best = _keep_better(score, best, right, best_right, left, best_left)
+    other = np.empty_like(left)
+    score = _best_selector(sums, present, right, left, other)
+    best = _keep_better(score, best, right, best_right, other, best_left)
+    score = _ascend(sums, present, right, left, slope)
+    best = _keep_better(score, best, right, best_right, left, best_left)
+    state = np.uint64(seed)
+    bits = np.uint64(0)
+    for _ in range(n_starts):
+        for c in range(n):
+            if c % 64 == 0:
+                state, bits = _random(state)
+            right[c] = (bits >> np.uint64(c % 64)) & np.uint64(1) != np.uint64(0)
+        score = _ascend(sums, present, right, left, slope)
+        best = _keep_better(score, best, right, best_right, left, best_left)
+    return best
+
+
+@njit(**INNER)
+def cut_nominal(column, sums, subsets, room, left, best_left, bits):
+    """The best cut of one nominal column.
+
+    left : scratch, (width,)
+    best_left : OUT (width,), what goes left
+    bits : OUT uint8, the bins that go right
+
+    Returns
+    -------
+    score, missing_right
+        The score is -inf where fewer than two categories have samples.  Bins without
+        samples go where missing values go, or where none is missing, to the heavier side.
+    """
+    total, histogram, first = sums.total, sums.histogram, sums.first
+    width = total.size
+    n_all = column.n_bins + column.missing
+    n = 0
+    for b in range(n_all):
+        if not is_zero(histogram, first + b * width, width):
+            room.present[n] = b
+            n += 1
+    if n < 2:
+        return -np.inf, 1
+    present = room.present[:n]
+    sides = room.best[:n]
+    if subsets.n_starts < 0:
+        score = _best_selector(sums, present, sides, left, best_left)
+    else:
+        seed = subsets.seed + column.feature
+        score = _best_indicator(sums, present, subsets.n_labels, subsets.n_starts, seed, room, left, best_left)
+        if sides[0]:  # the first category is on the left: a subset has one name only
+            for c in range(n):
+                sides[c] = not sides[c]
+            copy(left, 0, total, 0, width)
+            subtract_lanes(left, np.intp(0), best_left, np.intp(0), width)
+            copy(best_left, 0, left, 0, width)
+    if subsets.constant and sums.criterion == EDGE and _score(sums, total) > score:
+        score = _score(sums, total)
+        copy(best_left, 0, total, 0, width)
+        for c in range(n):
+            sides[c] = False
+        missing_right = False
+    elif column.missing != 0 and present[n - 1] == column.n_bins:
+        missing_right = sides[n - 1]
+    else:
+        balance = 0.0
+        for c in range(n):
+            at = first + present[c] * width
+            for k in range(width):
+                size = abs(np.float64(histogram[at + k]))
+                balance += size if sides[c] else -size
+        missing_right = balance > 0
+    n_bytes = (n_all + 7) >> 3
+    for k in range(n_bytes):
+        bits[k] = 255 if missing_right else 0
+    for c in range(n):
+        b = present[c]
+        if sides[c] != missing_right:
+            bits[b >> 3] ^= np.uint8(1 << (b & 7))
+    return score, np.intp(missing_right)
+
+
+# Trees on tables without nominal columns are given None in place of `Subsets`; the
+# functions below are chosen by that type, so that such users wait for no compilation of
+# the above.
+
+_OVERLOAD: Any = INNER
+
+
+def search_nominal(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
+    """The best cut of a block of nominal columns; as ``scan.scan_block``, and OUT subsets.found[k, b].
+
+    search : criterion, ridge, half
+    """
+    raise NotImplementedError
+
+
+@overload(search_nominal, jit_options=_OVERLOAD)
+def _search_nominal(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
+    def nothing(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
+        return -np.inf, -1, -1, 1
+
+    def best_cut(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
+        criterion, ridge, half = search
+        width = total.size
+        found = subsets.found[k, b]
+        bits = np.empty_like(found)
+        room = new_room(8 * found.size)
+        best, best_slot, best_missing = -np.inf, -1, 1
+        for slot in range(block.slot, block.slot_end):
+            column = columns[slot]
+            sums = Sums(criterion, ridge, half, histogram, base + column.code * width, total)
+            score, missing_right = cut_nominal(column, sums, subsets, room, scratch[0], scratch[1], bits)
+            if score > -np.inf and (
+                score > best or best_slot < 0 or (score == best and column.feature < columns[best_slot].feature)
+            ):
+                best, best_slot, best_missing = score, slot, missing_right
+                copy(best_left, 0, scratch[1], 0, width)
+                found[:] = bits
+        return best, best_slot, -1, best_missing
+
+    return nothing if isinstance(subsets, types.NoneType) else best_cut
+
+
+def keep_set(subsets, k, b, number):
+    """The set found in block ``b`` for new leaf ``k`` becomes that of its best cut."""
+    raise NotImplementedError
+
+
+@overload(keep_set, jit_options=_OVERLOAD)
+def _keep_set(subsets, k, b, number):
+    if isinstance(subsets, types.NoneType):
+        return lambda subsets, k, b, number: None
+
+    def keep(subsets, k, b, number):
+        subsets.node[number] = subsets.found[k, b]
+
+    return keep
+
+
+def in_set(subsets, number, b):
+    """Whether bin ``b`` goes right in the cut of a node."""
+    raise NotImplementedError
+
+
+@overload(in_set, jit_options=_OVERLOAD)
+def _in_set(subsets, number, b):
+    if isinstance(subsets, types.NoneType):
+        return lambda subsets, number, b: False
+    return lambda subsets, number, b: (subsets.node[number, b >> 3] >> (b & 7)) & 1 != 0
