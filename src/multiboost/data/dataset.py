@@ -14,10 +14,11 @@ from .table import Table
 
 _GROUP = 16  # columns that are read from the table together
 _SPARSE = 0.3  # share of the most frequent bin from which a column may leave it out
-_SPARSE_GAIN = 4.0  # codes per row that leaving bins out must save, or it does not pay
+_SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does not pay
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
 _BLOCK_CODES = 65536  # what a code can number
-_COARSE_BINS = 24  # columns of more bins are searched eight bins at a time first
+_COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
+_COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 
 
 class _Binned:
@@ -170,6 +171,9 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
         for j in sparse:
             columns[j] = columns[j].dense(n_rows)
     layout = _Layout(columns, row_bytes, n_threads)
+    # A node's search costs its bins, or in coarse blocks its rows, a few times over.
+    many = [columns[j].n_bins for j in members if layout.may_be_coarse(j)]
+    coarse = coarse and _COARSE_ROWS * sum(many) > n_rows
     for nominal, is_sparse in ((False, False), (False, True), (True, False), (True, True)):
         for shift in (0, 3):
             alike = [j for j in members if (columns[j].rows is not None, columns[j].nominal) == (is_sparse, nominal)]

@@ -21,5 +21,5 @@ EXPONENTIAL, LOGISTIC = 0, 1
 
 
 def lanes(n_labels: int) -> int:
-    """Length of a padded label vector: the next multiple of 4."""
-    return -(-n_labels // 4) * 4
+    """Length of a padded label vector: 1, or the next multiple of 4."""
+    return 1 if n_labels == 1 else -(-n_labels // 4) * 4

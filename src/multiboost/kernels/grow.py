@@ -21,7 +21,7 @@ from numba import njit
 from .blocks import bin_of
 from .dtypes import EDGE, ROW
 from .histogram import build_histogram, subtract_histogram, sum_payload
-from .lanes import ONCE, OPTIONS, add_lanes, copy, zero
+from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
 from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
 from .team import barrier, next_item
@@ -231,22 +231,30 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     OUT part: how many go left, the last bin there, the first bin on the right, and how
     many values are missing.
     """
-    n_bins = blocks.column[node.slot].n_bins
-    nominal = blocks.column[node.slot].nominal > 0
+    # Numbers, not records: the compiler cannot know that writing to ``right`` leaves those alone.
+    slot, cut_bin, missing_right = node.slot, node.bin, node.missing_right != 0
+    column = blocks.column[slot]
+    block = blocks.block[column.block]
+    n_bins, nominal, code = column.n_bins, column.nominal > 0, column.code
+    stride = np.uintp(block.stride)
+    first = np.uintp(block.start + slot - block.slot)
+    dense = block.stride > 0 and block.wide == 0
+    codes = blocks.codes
     n_left, low, high, n_missing = 0, -1, n_bins, 0
-    for r in range(begin, stop):
-        b = bin_of(blocks, node.slot, np.intp(rows[r]))
+    for r in range(np.uintp(begin), np.uintp(stop)):
+        if dense:
+            b = np.intp(codes[first + np.uintp(rows[r]) * stride]) - code
+        else:
+            b = bin_of(blocks, slot, np.intp(rows[r]))
+        goes = b > cut_bin
         if b >= n_bins:
-            goes = node.missing_right != 0
+            goes = missing_right
             n_missing += 1
         elif nominal:
             goes = in_set(subsets, number, b)
         else:
-            goes = b > node.bin
-            if goes:
-                high = min(high, b)
-            else:
-                low = max(low, b)
+            low = max(low, -1 if goes else b)
+            high = min(high, b if goes else n_bins)
         right[r] = goes
         n_left += not goes
     part[0], part[1], part[2], part[3] = n_left, low, high, n_missing
@@ -277,12 +285,11 @@ def _partition(tid, n_threads, sync, blocks, subsets, number, node, rows, spare,
         n_missing += parts[t, 3]
     to_left, to_right = start + before, border + (begin - start) - before
     for r in range(begin, stop):
-        if right[r]:
-            spare[to_right] = rows[r]
-            to_right += 1
-        else:
-            spare[to_left] = rows[r]
-            to_left += 1
+        # No branch: every other one would be mispredicted.
+        goes = np.intp(right[r])
+        spare[np.uintp(to_left + goes * (to_right - to_left))] = rows[r]
+        to_right += goes
+        to_left += 1 - goes
     if n_parts > 1:
         barrier(n_threads, sync)
     for r in range(begin, stop):
@@ -321,6 +328,18 @@ def _split(keep_rows, tree, number, border, n_nodes, n_kept):
     return n_kept + tree.node[small].kept
 
 
+@njit(**INNER)
+def _sum_one_label(rows, start, end, pull, curvature):
+    """Sums of G and H over rows[start:end] where there is one label."""
+    sum_g = sum_h = 0.0
+    h = curvature if curvature.shape[0] > 0 else pull
+    for r in range(start, end):
+        i = np.uintp(rows[r])
+        sum_g += pull[i, 0]
+        sum_h += abs(h[i, 0])
+    return sum_g, sum_h
+
+
 @njit(**ONCE)
 def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
     """OUT leaf: the leaf of every row, in the order of their nodes.
@@ -340,6 +359,10 @@ def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
                 sum_g, sum_h = sums[0, number], sums[1, number]
                 for k in range(sum_g.size):
                     sum_g[k] = sum_h[k] = 0.0
+                if sum_g.size == 1:
+                    sum_g[0], sum_h[0] = _sum_one_label(rows, node[item].start, node[item].end, pull, curvature)
+                    item = next_item(sync)
+                    continue
                 for r in range(node[item].start, node[item].end):
                     g = pull[rows[r]]
                     h = curvature[rows[r]] if curvature.shape[0] > 0 else g

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from .blocks import wide_code
-from .lanes import INNER, ONCE, add_4, add_8, add_12, add_lanes, copy, subtract_lanes, zero
+from .lanes import INNER, ONCE, add_1, add_2, add_4, add_8, add_12, add_lanes, copy, subtract_lanes, zero
 
 
 class Payload(NamedTuple):
@@ -71,7 +71,7 @@ def _add_rows(add):
     return add_rows
 
 
-_add_rows_4, _add_rows_8, _add_rows_12 = map(_add_rows, (add_4, add_8, add_12))
+_add_rows_1, _add_rows_2, _add_rows_4, _add_rows_8, _add_rows_12 = map(_add_rows, (add_1, add_2, add_4, add_8, add_12))
 _add_rows_any = _add_rows(add_lanes)
 
 
@@ -99,6 +99,10 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
     zero(histogram, base, (block.origin_end - block.origin) * width)
     if block.wide > 0:
         _add_rows_wide(codes, block, payload, rows, start, end, histogram, base)
+    elif payload.lanes == 1:
+        _add_rows_1(codes, row_start, block, payload, rows, start, end, histogram, base)
+    elif payload.lanes == 2:
+        _add_rows_2(codes, row_start, block, payload, rows, start, end, histogram, base)
     elif payload.lanes == 4:
         _add_rows_4(codes, row_start, block, payload, rows, start, end, histogram, base)
     elif payload.lanes == 8:

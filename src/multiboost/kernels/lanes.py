@@ -5,13 +5,15 @@ compiler and often about ten: too short for its automatic vectorisation, which
 spends its time in remainder loops.  The intrinsics below emit vector
 instructions of 8 and 4 lanes directly, and the functions at the end of the
 file cover any padded length, a multiple of 4, with them.  Padded lanes
-hold zeros, which every criterion maps to zero.
+hold zeros, which every criterion maps to zero.  A single label is not padded:
+its sums are one number, or two.
 
 All arrays are flat and C-contiguous; ``di`` and ``si`` are offsets of elements.
 """
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -177,7 +179,7 @@ def _newton(n):
     return newton
 
 
-_add8, _add4 = (_accumulate(n, subtract=False) for n in (8, 4))
+_add8, _add4, _add2 = (_accumulate(n, subtract=False) for n in (8, 4, 2))
 _subtract8, _subtract4 = (_accumulate(n, subtract=True) for n in (8, 4))
 _is_zero8, _is_zero4 = (_is_zero(n) for n in (8, 4))
 _edge8, _edge4 = (_edge(n) for n in (8, 4))
@@ -223,13 +225,27 @@ def add_lanes(dst, di, src, si, n):
     while k + 8 <= n:
         _add8(dst, di + k, src, si + k)
         k += 8
-    if k < n:
+    if k + 4 <= n:
         _add4(dst, di + k, src, si + k)
+    elif k < n:
+        dst[di] += src[si]
+        if n == 2:
+            dst[di + 1] += src[si + 1]
+
+
+@njit(**INLINE)
+def add_1(dst, di, src, si, n):
+    """`add_lanes` for n = 1, without its loop; likewise the next ones."""
+    dst[np.uintp(di)] += src[np.uintp(si)]
+
+
+@njit(**INLINE)
+def add_2(dst, di, src, si, n):
+    _add2(dst, di, src, si)
 
 
 @njit(**INLINE)
 def add_4(dst, di, src, si, n):
-    """`add_lanes` for n = 4, without its loop; likewise the next ones."""
     _add4(dst, di, src, si)
 
 
@@ -251,8 +267,12 @@ def subtract_lanes(dst, di, src, si, n):
     while k + 8 <= n:
         _subtract8(dst, di + k, src, si + k)
         k += 8
-    if k < n:
+    if k + 4 <= n:
         _subtract4(dst, di + k, src, si + k)
+    elif k < n:
+        dst[di] -= src[si]
+        if n == 2:
+            dst[di + 1] -= src[si + 1]
 
 
 @njit(**INLINE)
@@ -263,12 +283,16 @@ def is_zero(array, i, n):
         if not _is_zero8(array, i + k):
             return False
         k += 8
-    return k == n or _is_zero4(array, i + k)
+    if k + 4 <= n:
+        return _is_zero4(array, i + k)
+    return k == n or (array[i] == 0 and (n == 1 or array[i + 1] == 0))
 
 
 @njit(**INLINE)
 def edge_score(left, total, n):
     """Factorised edge of a cut: sum over labels of |G_right - G_left|."""
+    if n == 1:
+        return left.dtype.type(abs(total[0] - 2 * left[0]))
     score = left.dtype.type(0)
     k = 0
     while k + 8 <= n:
@@ -282,6 +306,9 @@ def edge_score(left, total, n):
 @njit(**INLINE)
 def z_score(left, total, n):
     """Half the Z of a cut: sum over sides and labels of sqrt(W- W+)."""
+    if n == 1:
+        a, b = np.float64(left[0]), np.float64(left[1])
+        return np.sqrt(a * b) + np.sqrt((total[0] - a) * (total[1] - b))
     score = 0.0
     k = 0
     while k + 8 <= n:
@@ -295,6 +322,9 @@ def z_score(left, total, n):
 @njit(**INLINE)
 def newton_score(left, total, n, ridge):
     """Newton gain of a cut: sum over sides and labels of G^2 / (H + ridge)."""
+    if n == 1:
+        g, h = np.float64(left[0]), np.float64(left[1])
+        return g * g / (h + ridge) + (total[0] - g) ** 2 / (total[1] - h + ridge)
     score = 0.0
     k = 0
     while k + 8 <= n:

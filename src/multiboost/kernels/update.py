@@ -23,7 +23,7 @@ CHUNK = 1024
 # Reassociation would undo the two-part reduction of the argument below.
 _EXACT = {**INNER, "fastmath": {"nsz", "contract"}}
 # A maximum becomes vector code only where NaN is ruled out; scores are finite.
-_FINITE = {**INNER, "fastmath": {"nsz", "nnan"}}
+_FINITE = {**INNER, "fastmath": {"nsz", "nnan", "reassoc"}}
 
 
 @intrinsic
@@ -78,6 +78,11 @@ def _add_terms(state, first, last, leaf, offset, values):
     """F += product over terms of the leaves' values."""
     n_terms = leaf.shape[0]
     n_labels = state.scores.shape[1]
+    if n_terms == 1 and n_labels == 1:
+        scores, numbers = state.scores[:, 0], leaf[0]
+        for i in range(np.uintp(first), np.uintp(last)):
+            scores[i] += values[np.uintp(numbers[i]), 0]
+        return
     for i in range(first, last):
         a = leaf[0, i]
         if n_terms == 1:
@@ -91,17 +96,24 @@ def _add_terms(state, first, last, leaf, offset, values):
                 state.scores[i, k] += h
 
 
+@njit(**_FINITE)
+def _label_error(signed, scores):
+    """Weight of the labels with a score of the wrong sign."""
+    wrong = 0.0
+    for k in range(signed.size):
+        wrong += abs(signed[k]) if (scores[k] > 0) != (signed[k] > 0) else 0.0
+    return wrong
+
+
 @njit(**ONCE)
-def _training_error(state, first, last):
+def _training_error(state, first, last, flat_signed, flat_scores):
     """Weight of the errors in a chunk: by task where there are tasks, else by label."""
     wrong = 0.0
     scores = state.scores
     n_tasks = state.task_start.size - 1
+    if n_tasks == 0:
+        return _label_error(flat_signed, flat_scores)
     for i in range(first, last):
-        if n_tasks == 0:
-            for k in range(scores.shape[1]):
-                weight = state.signed[i, k]
-                wrong += abs(weight) if (scores[i, k] > 0) != (weight > 0) else 0.0
         for t in range(n_tasks):
             true = state.task_class[i, t]
             if true < 0:
@@ -209,11 +221,31 @@ def _fixed(x, scale):
 
 
 @njit(**INNER)
+def _quantise_one_label(criterion, pull, curvature, dense, first, last, scale_g, scale_h):
+    """`_quantise` for one label, whose payload is one number or two."""
+    number = dense.dtype.type
+    for i in range(np.uintp(first), np.uintp(last)):
+        g = pull[i, 0]
+        if criterion == EDGE:
+            dense[i] = number(_fixed(g, scale_g))
+        elif criterion == NEWTON:
+            h = curvature[i, 0] if curvature.size > 0 else abs(g)
+            dense[np.uintp(2) * i] = number(_fixed(g, scale_g))
+            dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(h, scale_h))
+        else:
+            dense[np.uintp(2) * i] = number(_fixed(max(-g, 0.0), scale_g))
+            dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(max(g, 0.0), scale_g))
+
+
+@njit(**INNER)
 def _quantise(criterion, pull, curvature, payload, first, last, scale_g, scale_h):
     """The payload of a chunk of rows, see ``histogram``."""
     n_labels = pull.shape[1]
     dense, lanes, half = payload.dense, payload.lanes, payload.half
     number = dense.dtype.type
+    if n_labels == 1:
+        _quantise_one_label(criterion, pull, curvature, dense, first, last, scale_g, scale_h)
+        return
     for i in range(first, last):
         row = dense[i * lanes : i * lanes + lanes]
         g = pull[i]
@@ -266,10 +298,12 @@ def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, va
         first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
         if leaf.shape[0] > 0:
             _add_terms(state, first, last, leaf, offset, values)
-        sums[chunk, 0] = _training_error(state, first, last)
-        sums[chunk, 2] = _largest_exponent(
-            signed[first * n_labels : last * n_labels], scores[first * n_labels : last * n_labels]
+        flat_signed, flat_scores = (
+            signed[first * n_labels : last * n_labels],
+            scores[first * n_labels : last * n_labels],
         )
+        sums[chunk, 0] = _training_error(state, first, last, flat_signed, flat_scores)
+        sums[chunk, 2] = _largest_exponent(flat_signed, flat_scores) if loss == EXPONENTIAL else 0.0
         chunk = next_item(sync)
     barrier(n_threads, sync)
     shift = -np.inf
