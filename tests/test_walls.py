@@ -17,7 +17,8 @@ ALLOWED = {
     "data": ({"kernels"}, {"numpy", "scipy", "sklearn", "narwhals"}),
     "base": ({"data", "kernels"}, {"numpy", "sklearn"}),
     "ensemble": ({"base", "data", "kernels"}, {"numpy"}),
-    "boosting": ({"base", "data", "ensemble", "kernels", "losses"}, {"numpy", "sklearn"}),
+    # pyarrow: a log in Parquet, imported where one is asked for
+    "boosting": ({"base", "data", "ensemble", "kernels", "losses"}, {"numpy", "sklearn", "pyarrow"}),
     "estimators": (
         {"base", "boosting", "data", "ensemble", "kernels", "losses", "multiboost"},
         {"numpy", "scipy", "sklearn"},

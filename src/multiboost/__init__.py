@@ -14,23 +14,36 @@ _HOMES = {
     "Selector": ".base",
     "Indicator": ".base",
     "FromClassifier": ".base",
+    "EarlyStopping": ".boosting.callbacks",
+    "TimeLimit": ".boosting.callbacks",
+    "Progress": ".boosting.callbacks",
+    "Log": ".boosting.callbacks",
+    "StopOnInterrupt": ".boosting.callbacks",
+    "Callback": ".boosting.callbacks",
     "load_model": ".estimators.persistence",
     "ModelFileError": ".ensemble.modelfile",
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Callback",
+    "EarlyStopping",
     "FromClassifier",
     "Indicator",
+    "Log",
     "ModelFileError",
     "Product",
+    "Progress",
     "Selector",
+    "StopOnInterrupt",
     "Stump",
+    "TimeLimit",
     "Tree",
     "load_model",
 ]
 
 if TYPE_CHECKING:
     from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .ensemble.modelfile import ModelFileError
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.persistence import load_model

@@ -90,13 +90,15 @@ class Settings:
             coarse=not exhaustive, min_category_rows=self.bins.min_category_rows,
         )  # fmt: skip
 
-    def boosting(self, table: Table, target: Target, team: Team, start=None, scores=None) -> Boosting:
+    def boosting(
+        self, table: Table, target: Target, team: Team, start=None, scores=None, history=None, watch=None
+    ) -> Boosting:
         """A run with these settings, ready for its first round."""
         dataset = self.dataset(table, target, team)
         criterion = self.criterion(target)
         return Boosting(
             dataset, target, self.loss, criterion, self.base_learner, self.step, team,
-            start=start, scores=scores, seed=self.seed,
+            start=start, scores=scores, seed=self.seed, history=history, watch=watch,
         )  # fmt: skip
 
 

@@ -17,14 +17,19 @@ from ..ensemble.ensemble import Ensemble, EnsembleBuilder
 from ..ensemble.modelfile import ModelFileError, read_model, write_model
 from ..losses import LOSSES
 
+# Parameters that say how to compute, not what: they leave no trace in the model.
+_NOT_SAVED = ("n_jobs", "verbose")
 
-def save_classifier(classifier, path) -> None:
+
+def save_classifier(classifier, path, more_header: dict | None = None, more_arrays: dict | None = None) -> None:
     """Write a fitted classifier.
 
     Parameters
     ----------
     classifier : AdaBoostMHClassifier
     path : str or path
+    more_header, more_arrays : dict or None
+        What a checkpoint has besides.
     """
     settings, kind = classifier._settings, classifier._target_kind
     if classifier.ensemble_.phi:
@@ -32,7 +37,7 @@ def save_classifier(classifier, path) -> None:
             "a model of FromClassifier holds fitted scikit-learn objects, which have no place in a model file; "
             "keep it with a tool that stores Python objects"
         )
-    parameters = classifier.get_params(deep=False)
+    parameters = {k: v for k, v in classifier.get_params(deep=False).items() if k not in _NOT_SAVED}
     parameters["base_learner"] = spec_of(base_learner_from(classifier.base_learner))
     if not isinstance(parameters["random_state"], (int, type(None))):
         parameters["random_state"] = None  # a generator's state is not part of the model
@@ -54,19 +59,21 @@ def save_classifier(classifier, path) -> None:
         "seed": int(settings.seed),
         "n_features": int(classifier.n_features_in_),
         "slope": float(classifier.slope_),
-        "history": sorted(classifier.history_),
+        "history": sorted(name for name in classifier.history_ if not name.startswith("seconds")),
+        **(more_header or {}),
     }
     arrays = {f"ensemble.{name}": array for name, array in classifier.ensemble_.arrays().items()}
     for t, classes in enumerate(kind.classes):
         arrays[f"classes.{t}"] = _plain(classes, f"classes of task {t}")
-    for name, values in classifier.history_.items():
-        arrays[f"history.{name}"] = values
+    # Without the seconds: the same training gives the same file, byte for byte.
+    for name in header["history"]:
+        arrays[f"history.{name}"] = classifier.history_[name]
     if hasattr(classifier, "feature_names_in_"):
         arrays["feature_names"] = classifier.feature_names_in_.astype(str)
     for j, categories in enumerate(classifier._categories or []):
         if categories is not None:
             arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
-    write_model(path, header, arrays)
+    write_model(path, header, {**arrays, **(more_arrays or {})})
 
 
 def _plain(classes: np.ndarray, what: str) -> np.ndarray:
