@@ -73,6 +73,10 @@ class Table(ABC):
             return self.native(0, self.n_rows)
         return self.take(rows).native(0, rows.size)
 
+    def encoded(self) -> Table:
+        """The same table as one dense array of numbers."""
+        return EncodedTable(self.finite_rows(0, self.n_rows), self.categories)
+
     def says_nominal(self, j: int) -> bool:
         """Whether a column's own type says that it is nominal."""
         return False
@@ -144,6 +148,27 @@ class DenseTable(Table):
 
     def take(self, rows):
         return DenseTable(self.array[rows], self.categories)
+
+    def native(self, first, last):
+        return self.array[first:last]
+
+
+class EncodedTable(Table):
+    """Numbers only: nominal columns hold the numbers of their categories."""
+
+    def __init__(self, array: np.ndarray, categories: list[Categories | None] | None):
+        self.array = array
+        self.n_rows, self.n_columns = array.shape
+        self.categories = categories
+
+    def columns(self, first, last):
+        return [Column(values) for values in np.ascontiguousarray(self.array[:, first:last].T)]
+
+    def rows(self, first, last):
+        return self.array[first:last]
+
+    def take(self, rows):
+        return EncodedTable(self.array[rows], self.categories)
 
     def native(self, first, last):
         return self.array[first:last]

@@ -334,7 +334,7 @@ def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_le
     n = present.size
     width = sums.total.size
     right, best_right, key, order = room.right[:n], room.best[:n], room.key[:n], room.order
-    if n <= EXHAUSTIVE:
+    if n <= EXHAUSTIVE and n_labels > 1:
         return _best_of_all(sums, present, best_right, left, best_left)
     direction = np.zeros(n_labels)
     if sums.criterion == EDGE and n_labels <= _ALL_VOTES:
