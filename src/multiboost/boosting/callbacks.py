@@ -100,20 +100,20 @@ class StopOnInterrupt(Callback):
     """
 
     def begin(self, run):
-        self._asked = False
+        self.asked = False
         self._before = None
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._ask)
 
     def _ask(self, number, frame):
-        if self._asked:
+        if self.asked:
             raise KeyboardInterrupt
-        self._asked = True
+        self.asked = True
 
     def after_round(self, run):
-        if self._asked:
+        if self.asked:
             run.stopped = "interrupted"
-        return self._asked
+        return self.asked
 
     def end(self, run):
         if self._before is not None:

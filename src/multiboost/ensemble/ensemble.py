@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -99,6 +100,13 @@ class Ensemble:
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "phi"}
+
+    def digest(self) -> str:
+        """A short name for the model: the same for the same bits, whatever file it comes from."""
+        found = hashlib.blake2b(digest_size=8)
+        for name, array in sorted(self.arrays().items()):
+            found.update(f"{name}{array.shape}{array.dtype.str}".encode() + np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
 
     def head(self, n_rounds: int) -> Ensemble:
         """The first rounds of the ensemble."""

@@ -101,6 +101,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         Of the link from scores to probabilities, see `predict_proba`.
     loss_, learning_rate_, base_learner_
         What "auto" and None have become.
+    data_ : dict or None
+        What the command line knows of the training file; kept in the model file.
 
     Notes
     -----
@@ -130,6 +132,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     array([0, 0])
     """
 
+    data_: dict | None = None
     history_: dict[str, np.ndarray]
     ensemble_: Ensemble
 

@@ -60,6 +60,7 @@ def save_classifier(classifier, path, more_header: dict | None = None, more_arra
         "n_features": int(classifier.n_features_in_),
         "slope": float(classifier.slope_),
         "history": sorted(name for name in classifier.history_ if not name.startswith("seconds")),
+        "data": classifier.data_,
         **(more_header or {}),
     }
     arrays = {f"ensemble.{name}": array for name, array in classifier.ensemble_.arrays().items()}
@@ -119,6 +120,7 @@ def load_model(path):
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
         classifier.n_features_in_ = header["n_features"]
         classifier.slope_ = header["slope"]
+        classifier.data_ = header["data"]
         classifier._categories = _read_categories(arrays, header["n_features"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
