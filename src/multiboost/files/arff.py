@@ -174,9 +174,8 @@ class ArffReader(Reader):
         row: dict[int, str] = {}
         for number, value in zip(words[::2], words[1::2], strict=True):
             if not (number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(self.attributes)):
-                raise self.error(
-                    f"{shorten(number)} is not an attribute's number; they go from 0 to {len(self.attributes) - 1}", line
-                )
+                last = len(self.attributes) - 1
+                raise self.error(f"{shorten(number)} is not an attribute's number; they go from 0 to {last}", line)
             if int(number) in row:
                 raise self.error(f"attribute number {number} is there twice", line)
             row[int(number)] = value

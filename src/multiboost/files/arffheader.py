@@ -11,12 +11,13 @@ from .error import FileError, shorten
 # A quoted text with its escapes.  Alternatives begin with different characters and repetitions inside
 # repetitions are possessive, so that matching is linear in whatever a file holds.
 _QUOTED = r"""'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*\""""
-_ENTRY = re.compile(rf"""[ \t]*(?P<value>{_QUOTED}|\{{(?:[^{{}}'"]++|{_QUOTED})*+\}}|[^,'"{{ \t][^,]*|)[ \t]*(?P<end>,|$)""")
+_INSIDE = rf"""(?:[^{{}}'"]++|{_QUOTED})*+"""
+_ENTRY = re.compile(rf"""[ \t]*(?P<value>{_QUOTED}|\{{{_INSIDE}\}}|[^,'"{{ \t][^,]*|)[ \t]*(?P<end>,|$)""")
 _WORD = re.compile(rf"""[ \t,]*(?P<value>{_QUOTED}|[^ \t,'"]+)(?=[ \t,]|$)""")
 _SPECIAL = re.compile(r"""%|['"]""")
 _CLOSING = {"'": re.compile(r"[^'\\]*(?:\\.[^'\\]*)*'"), '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"')}
 _NAME = re.compile(rf"""(?P<name>{_QUOTED}|[^ \t{{'"][^ \t{{]*)[ \t]*(?P<rest>.*)""")
-_BRACES = re.compile(rf"""\{{(?P<inside>(?:[^{{}}'"]++|{_QUOTED})*+)\}}[ \t]*(?:,[ \t]*(?P<tail>.+))?""")
+_BRACES = re.compile(rf"""\{{(?P<inside>{_INSIDE})\}}[ \t]*(?:,[ \t]*(?P<tail>.+))?""")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII)
@@ -154,11 +155,9 @@ class Header:
         lines: dict[str, int] = {}
         for attribute in self.attributes:
             if attribute.name in lines:
-                raise FileError(
-                    file,
-                    f"two attributes are called {attribute.name!r}, the other in line {lines[attribute.name]}; rename one",
-                    attribute.line,
-                )
+                other = lines[attribute.name]
+                problem = f"two attributes are called {attribute.name!r}, the other in line {other}; rename one"
+                raise FileError(file, problem, attribute.line)
             lines[attribute.name] = attribute.line
 
     def _read(self, line: str, number: int) -> None:

@@ -36,7 +36,7 @@ SUFFIXES = {
     ".txt": "simple",
 }
 FORMATS = ("csv", "tsv", "parquet", "arrow", "arff", "svmlight", "simple")
-ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "svm": "svmlight", "txt": "simple", "mulan": "arff"}
+ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "svm": "svmlight", "mulan": "arff"}
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 # The first bytes of a compressed file; those of bzip2 go on with a digit and the block's mark.
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
@@ -171,7 +171,7 @@ class Source:
     def keep(self) -> None:
         """See to it that the bytes can be read again: standard input is copied to a temporary file."""
         if self.is_stdin and self._copy is None:
-            self._copy = tempfile.TemporaryFile()
+            self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the source
             shutil.copyfileobj(sys.stdin.buffer, self._copy)
 
     def open(self) -> Stream:
@@ -183,7 +183,7 @@ class Source:
             self._copy.seek(0)
             file = _Unclosed(self._copy)
         else:
-            file = _Unclosed(sys.stdin.buffer)
+            file = _Unclosed(sys.stdin.buffer)  # type: ignore[arg-type]
         try:
             compression = self._compression or _sniff(file)
         except OSError as error:
@@ -196,7 +196,7 @@ class Source:
             with self._open_path() as file:
                 if not _sniff(file):
                     return os.fspath(self.path)
-        copy = tempfile.TemporaryFile()
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller's
         with self.open() as stream:
             while block := stream.read(_BLOCK):
                 copy.write(block)

@@ -131,9 +131,8 @@ class SvmlightReader(Reader):
         if wrong.any():
             at = int(wrong.argmax())
             row = int(np.searchsorted(piece.indptr, at, side="right")) - 1
-            raise self.error(
-                f"the index {piece.indices[at]} is not between {start} and {n_columns + start - 1}", int(piece.lines[row])
-            )
+            limits = f"between {start} and {n_columns + start - 1}"
+            raise self.error(f"the index {piece.indices[at]} is not {limits}", int(piece.lines[row]))
         matrix = sp.csr_array(
             (piece.data, (piece.indices - start).astype(np.int32), piece.indptr), shape=(len(piece.lines), n_columns)
         )
@@ -223,7 +222,11 @@ class SvmlightReader(Reader):
 
     def _careful(self, block: bytes, first: int) -> _Piece:
         """The same, line by line."""
-        lines, count, labels, groups, indptr = [], [], [], [], [0]
+        lines: list[int] = []
+        count: list[int] = []
+        labels: list[float] = []
+        groups: list[int] = []
+        indptr = [0]
         indices: list[int] = []
         data: list[float] = []
         for line, text in enumerate(block.split(b"\n"), first):

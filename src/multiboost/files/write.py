@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import math
 import os
 import re
 import stat
@@ -296,12 +297,9 @@ def _number(value: float) -> str:
     """The shortest text that reads back as the same double; missing is ?."""
     if value != value:  # noqa: PLR0124
         return "?"
-    return str(int(value)) if value == int_or_none(value) else repr(value)
-
-
-def int_or_none(value: float) -> int | None:
-    """The whole number that a value is, as long as writing it so loses nothing."""
-    return int(value) if abs(value) < 2**53 and value.is_integer() and (value or str(value) == "0.0") else None
+    if abs(value) < 2**53 and value.is_integer() and (value or math.copysign(1, value) > 0):
+        return str(int(value))
+    return repr(value)
 
 
 def _write_svmlight(content: Content, file, path) -> None:
