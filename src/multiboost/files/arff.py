@@ -25,8 +25,7 @@ from .source import Source
 _DATA = re.compile(rb"^[ \t]*@data(?![^\s%])[^\n]*\n", re.IGNORECASE | re.MULTILINE)
 _COMMENT_LINES = re.compile(rb"^[ \t]*%[^\n]*\n", re.MULTILINE)
 _BLANKS = re.compile(rb"[ \t]*([,\n])[ \t]*")
-_BLANK_AT_EDGE = re.compile(rb"^[ \t]|[ \t][,\n]|[,\n][ \t]")
-_INNER_QUOTE = {b"'": re.compile(rb"[^,\n]'[^,\n]"), b'"': re.compile(rb'[^,\n]"[^,\n]')}
+_BLANK_AT_EDGE = (b", ", b" ,", b",\t", b"\t,", b" \n", b"\t\n", b"\n ", b"\n\t")
 _SIGN_OF_CATEGORY = {"0": -1, "1": 1, "-1": -1, "+1": 1, "false": -1, "true": 1}
 
 
@@ -274,15 +273,13 @@ class ArffReader(Reader):
         if b" " in block or b"\t" in block:
             if len(self.attributes) == 1:
                 return None
-            if _BLANK_AT_EDGE.search(block):
+            if block[:1] in b" \t" or any(pair in block for pair in _BLANK_AT_EDGE):
                 if quotes:
                     return None
-                block = _BLANKS.sub(rb"\1", block.lstrip(b" \t"))
+                block = _without_blanks(block)
         if b"\n\n" in block or block.startswith(b"\n"):
             block = re.sub(rb"\n\n+", b"\n", block).lstrip(b"\n")
-        if quotes and _INNER_QUOTE[quotes[0]].search(block):
-            return None
-        if not block:
+        if not block or (quotes and not _are_outer(quotes[0], block)):
             return None
         names = [str(j) for j in range(len(self.attributes))]
         kinds = {"number": pa.float64(), "nominal": pa.dictionary(pa.int32(), pa.string()), "text": pa.string()}
@@ -429,3 +426,23 @@ class ArffReader(Reader):
             array = np.array(labels).reshape(len(lines), len(self.label_names))
             found = self._signed_labels(array) if self.form == "extended" else self._labels(array, lines.__getitem__)
         return Content(self.source.name, "arff", names, matrix=matrix, labels=found, declared=self._declared())
+
+
+def _without_blanks(block: bytes) -> bytes:
+    """Lines without blanks around their values."""
+    block = block.lstrip(b" \t")
+    for _ in range(4):  # replacing is many times faster than a regular expression
+        there = [pair for pair in _BLANK_AT_EDGE if pair in block]
+        if not there:
+            return block
+        for pair in there:
+            block = block.replace(pair, pair.strip(b" \t"))
+    return _BLANKS.sub(rb"\1", block)
+
+
+def _are_outer(quote: bytes, block: bytes) -> bool:
+    """Whether every quote begins or ends a value and none does both."""
+    opening = block.count(b"," + quote) + block.count(b"\n" + quote) + block.startswith(quote)
+    closing = block.count(quote + b",") + block.count(quote + b"\n")
+    both = (b"," + quote + b",", b"," + quote + b"\n", b"\n" + quote + b",", b"\n" + quote + b"\n")
+    return opening + closing == block.count(quote) and not any(pair in block for pair in both)
