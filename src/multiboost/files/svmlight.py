@@ -23,6 +23,7 @@ LARGEST_INDEX = 2**31 - 2
 _COMMENT = re.compile(rb"#[^\n]*")
 _QID = re.compile(rb"^([ \t]*[^\s:]+[ \t]+)qid:([0-9]{1,18})(?=[ \t\n])", re.MULTILINE)
 _NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
+_TO_LINES = bytes.maketrans(b" \t:", b"\n\n\n")
 _SPACE, _COLON, _NEWLINE = 0x20, 0x3A, 0x0A
 
 
@@ -196,12 +197,13 @@ class SvmlightReader(Reader):
         # The first token of a line is the label, every other one has the form index:value.
         if not np.array_equal(colons, np.where(is_first, 0, 1)):
             return None
-        try:
-            numbers = np.array(list(map(float, block.replace(b":", b" ").split())))
-        except ValueError:
-            return None
+        numbers = _numbers(block)
         n_rows = int(is_first.sum())
-        if len(numbers) != 2 * len(starts) - n_rows or (groups is not None and len(groups) != n_rows):
+        if (
+            numbers is None
+            or len(numbers) != 2 * len(starts) - n_rows
+            or (groups is not None and len(groups) != n_rows)
+        ):
             return None
         at = np.cumsum(np.where(is_first, 1, 2)) - np.where(is_first, 1, 2)
         labels = numbers[at[is_first]]
@@ -285,6 +287,29 @@ class SvmlightReader(Reader):
         if not _NUMBER.fullmatch(value):
             raise self.error(f"the value {_show(value)} of index {int(index)} is not a number", line)
         return int(index), float(value)
+
+
+def _numbers(block: bytes) -> np.ndarray | None:
+    """All numbers between blanks and colons; None where something else is there."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+    except ImportError:
+        try:
+            return np.array(list(map(float, block.replace(b":", b" ").split())))
+        except ValueError:
+            return None
+    # One number per line is a csv file of one column, which pyarrow parses many times faster than Python.
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(block.translate(_TO_LINES)),
+            read_options=arrow_csv.ReadOptions(column_names=["x"]),
+            parse_options=arrow_csv.ParseOptions(delimiter=",", quote_char=False),
+            convert_options=arrow_csv.ConvertOptions(column_types={"x": pa.float64()}, null_values=[]),
+        )
+    except pa.ArrowException:
+        return None
+    return table.column("x").to_numpy()
 
 
 def _plain_indices(raw: np.ndarray) -> bool:
