@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,15 +52,18 @@ def columns(content: Content) -> dict:
 
 def same(a: Content, b: Content) -> None:
     """Two contents of the same values, types and labels."""
-    assert list(a.names) == list(b.names)
+    assert a.names == b.names
     assert a.declared == b.declared
     assert a.n_rows == b.n_rows
     if a.table is not None:
         assert a.table.schema.equals(b.table.schema)
         assert repr(a.table.to_pydict()) == repr(b.table.to_pydict())
+    elif sp.issparse(a.matrix):
+        assert a.matrix.shape == b.matrix.shape
+        for name in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(a.matrix, name), getattr(b.matrix, name))
     else:
-        x, y = (m.toarray() if sp.issparse(m) else m for m in (a.matrix, b.matrix))
-        np.testing.assert_array_equal(x, y)
+        np.testing.assert_array_equal(a.matrix, b.matrix)
     assert (a.labels is None) == (b.labels is None)
     if a.labels is not None:
         assert a.labels.names == b.labels.names
@@ -1063,6 +1067,19 @@ def test_standard_input(monkeypatch, frame, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("format", TEXTS)
+def test_reading_from_a_pipe(tmp_path, format):
+    """Bytes that come only once can be read, in batches too."""
+    path = tmp_path / f"p.{format}"
+    os.mkfifo(path)
+    for read in (lambda: read_file(path).n_rows, lambda: sum(b.n_rows for b in read_batches(path))):
+        thread = threading.Thread(target=lambda: path.write_text(TEXTS[format]))
+        thread.start()
+        assert read() == 3000
+        thread.join(10)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_writing_to_a_pipe(tmp_path):
     """A pipe stays a pipe."""
     os.mkfifo(tmp_path / "p.csv")
@@ -1176,7 +1193,9 @@ def test_what_was_read_is_written_and_read_again(tmp_path, put, format):
     }
     content = read_file(put(f"a.{format}", texts[format]))
     write_table(content, tmp_path / f"b.{format}")
-    same(content, read_file(tmp_path / f"b.{format}"))
+    again = read_file(tmp_path / f"b.{format}")
+    assert list(again.names) == list(content.names)
+    same(content, again)
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), min_size=1, max_size=12))
@@ -1193,6 +1212,43 @@ def test_any_text_survives_in_arff(tmp_path, values):
     write_table(table, tmp_path / "a.csv")
     forced = read_file(tmp_path / "a.csv", types=dict.fromkeys(table.column_names, "text"))
     assert forced.table.column(1).to_pylist() == [v or None for v in values]
+
+
+def test_svmlight_label_names(tmp_path):
+    signs = np.array([[1, -1], [-1, -1], [1, 1]], np.int8)
+    content = Content("made", "svmlight", ["f1"], matrix=np.array([[1.0], [0.0], [2.0]]))
+    write_table(replace(content, labels=Labels(None, ["3", "10"], signs, np.ones((3, 2)))), tmp_path / "a.svm")
+    assert (tmp_path / "a.svm").read_text() == "3 1:1\n 1:0\n3,10 1:2\n"
+    found = read_file(tmp_path / "a.svm")
+    assert found.labels.names == ["3", "10"]
+    np.testing.assert_array_equal(found.labels.signs, signs)
+    with pytest.raises(FileError, match="cannot hold the label name 'u'"):
+        write_table(replace(content, labels=Labels(None, ["u", "v"], signs, np.ones((3, 2)))), tmp_path / "a.svm")
+
+
+def test_data_frames_are_written(tmp_path):
+    import pandas as pd
+    import polars as pl
+
+    for library in (pd, pl):
+        frame = library.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+        for format in ("csv", "arff", "parquet"):
+            write_table(frame, tmp_path / f"a.{format}")
+            assert columns(read_file(tmp_path / f"a.{format}")) == {"a": [1, 2], "b": ["x", "y"]}
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_text_of_other_types(tmp_path, suffix):
+    """What polars writes: long strings and categories of long strings."""
+    import polars as pl
+
+    frame = pl.DataFrame({"t": ["x", None, "z"], "c": pl.Series(["u", "v", "u"], dtype=pl.Categorical)})
+    writer = frame.write_parquet if suffix == ".parquet" else frame.write_ipc
+    writer(tmp_path / f"a{suffix}")
+    content = read_file(tmp_path / f"a{suffix}")
+    assert columns(content) == {"t": ["x", None, "z"], "c": ["u", "v", "u"]}
+    assert content.table.schema.field("t").type == pa.string()
+    assert content.declared.get("c", ["u", "v"]) == ["u", "v"]
 
 
 def test_csv_of_one_column_with_missing_values(tmp_path):

@@ -119,7 +119,7 @@ class ArffReader(Reader):
         if self.labels is False:
             return None, ""
         if self.labels is None:
-            xml = None if self.source.is_stdin else find_xml(self.source.path)
+            xml = None if self.source.once else find_xml(self.source.path)
             return (None, "") if xml is None else (read_label_names(xml), str(xml))
         if isinstance(self.labels, str | Path):
             return read_label_names(self.labels), str(self.labels)
@@ -239,13 +239,14 @@ class ArffReader(Reader):
         signed = None
         if columns is None:
             columns, signed = self._careful(block, first)
-        for j, attribute in enumerate(self.attributes):
-            if attribute.kind == "nominal" and j not in self.label_at:
+        kept = self._kept()
+        for j in kept:
+            attribute = self.attributes[j]
+            if attribute.kind == "nominal":
                 categories = pa.array(attribute.categories, pa.string())
                 chunks = [pa.DictionaryArray.from_arrays(c, categories) for c in columns[j].chunks]
                 columns[j] = pa.chunked_array(chunks)
         labels = self._dense_labels(columns, signed, block, first)
-        kept = self._kept()
         names = [self.attributes[j].name for j in kept]
         table = pa.table([columns[j] for j in kept], names=names)
         return Content(self.source.name, "arff", names, table=table, labels=labels, declared=self._declared())

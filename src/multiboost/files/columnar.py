@@ -1,4 +1,7 @@
-"""Parquet and Arrow (Feather) files, by way of pyarrow; types are kept as the file has them."""
+"""Parquet and Arrow (Feather) files, by way of pyarrow.
+
+Types are kept as the file has them, but text is always of type string.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .content import Content
-from .reader import Reader, need_pyarrow
+from .reader import Reader, need_pyarrow, plain_text
 from .source import Source
 
 _ROWS = 1 << 16
@@ -28,8 +31,6 @@ class _ColumnarReader(Reader):
 
     def pieces(self) -> Iterator[Content]:
         """Record batches of the file."""
-        if self.source.is_stdin:
-            self.source.keep()
         # Damaged files make pyarrow raise nearly anything, MemoryError for absurd sizes too.
         damage = (self.pa.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError, OverflowError)
         try:
@@ -38,7 +39,7 @@ class _ColumnarReader(Reader):
                 if not number:
                     self.check_names(batch.schema.names)
                 batch.validate(full=True)
-                yield self._content(self.pa.Table.from_batches([batch]))
+                yield self._content(plain_text(self.pa.Table.from_batches([batch])))
         except (FileNotFoundError, PermissionError):
             raise
         except damage as error:

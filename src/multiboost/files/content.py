@@ -29,6 +29,8 @@ class NumberedNames(Sequence):
         return f"f{range(self.length)[item] + self.start}"
 
     def __eq__(self, other):
+        if isinstance(other, NumberedNames):
+            return (self.length, self.start) == (other.length, other.start)
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(str.__eq__, self, other))
 
     __hash__ = None  # type: ignore[assignment]

@@ -57,8 +57,7 @@ class DelimitedReader(Reader):
     def whole(self) -> Content:
         """All rows; types are found from all of them."""
         # Dates and times are text here, but pyarrow finds them: those columns are read again.
-        if self.source.is_stdin:
-            self.source.keep()
+        self.source.keep()
         forced = self._forced()
         while True:
             table = self._guarded(lambda block: self._read(block, forced))
@@ -73,14 +72,14 @@ class DelimitedReader(Reader):
 
     def pieces(self) -> Iterator[Content]:
         """Pieces of rows; a first pass over the file finds the types, unless all are given."""
-        if self.source.is_stdin:
-            self.source.keep()
+        self.source.keep()
         block, settled = self._guarded(self._survey)
         with self.source.open() as stream:
             try:
                 for batch in self._open(stream, block, settled):
                     if batch.num_rows:
                         yield self._content(self.pa.Table.from_batches([batch]))
+                self._check_quotes(stream)
             except (self.pa.ArrowException, UnicodeDecodeError) as error:
                 raise self._diagnosis(error) from error
 

@@ -57,3 +57,26 @@ class Reader(ABC):
             if name in seen:
                 raise self.error(f"two columns are called {name!r}; rename one", line)
             seen.add(name)
+
+
+def plain_text(table) -> Any:
+    """A pyarrow table whose text is of type string, also in dictionaries, whatever library wrote it."""
+    import pyarrow as pa
+
+    def is_other_text(kind) -> bool:
+        return pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+    for j, field in enumerate(table.schema):
+        column = table.column(j)
+        if is_other_text(field.type):
+            column = column.cast(pa.string())
+        elif pa.types.is_dictionary(field.type) and is_other_text(field.type.value_type):
+            chunks = [
+                pa.DictionaryArray.from_arrays(c.indices.cast(pa.int32()), c.dictionary.cast(pa.string()))
+                for c in column.chunks
+            ]
+            column = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
+        else:
+            continue
+        table = table.set_column(j, field.name, column)
+    return table

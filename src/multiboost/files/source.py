@@ -12,6 +12,7 @@ import io
 import lzma
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import zlib
@@ -141,6 +142,13 @@ class Source:
     format : str or None
         None: by the suffix.
 
+    Attributes
+    ----------
+    name : str
+        What messages call the file.
+    once : bool
+        Standard input or a pipe, whose bytes come only once.
+
     Raises
     ------
     FileNotFoundError, PermissionError
@@ -149,13 +157,14 @@ class Source:
     """
 
     def __init__(self, path, format: str | None = None):
-        self.is_stdin = str(path) == "-"
+        self._is_stdin = str(path) == "-"
         self.path = Path(path)
-        self.name = "standard input" if self.is_stdin else str(path)
+        self.name = "standard input" if self._is_stdin else str(path)
         self.format = format_of(path, format)
         self._copy: Any = None
-        self._compression = None if self.is_stdin else split_suffixes(path)[2]
-        if not self.is_stdin:
+        self._compression = None if self._is_stdin else split_suffixes(path)[2]
+        self.once = self._is_stdin or _is_pipe(self.path)
+        if not self.once:
             self._open_path().close()
 
     def _open_path(self) -> BinaryIO:
@@ -169,21 +178,23 @@ class Source:
             raise FileError(self.name, f"cannot be opened: {error}") from error
 
     def keep(self) -> None:
-        """See to it that the bytes can be read again: standard input is copied to a temporary file."""
-        if self.is_stdin and self._copy is None:
+        """See to it that the bytes can be read again: what comes once is copied to a temporary file."""
+        if self.once and self._copy is None:
             self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the source
-            shutil.copyfileobj(sys.stdin.buffer, self._copy)
+            with self._open_once() as file:
+                shutil.copyfileobj(file, self._copy)
+
+    def _open_once(self) -> BinaryIO:
+        return _Unclosed(sys.stdin.buffer) if self._is_stdin else self._open_path()  # type: ignore[arg-type]
 
     def open(self) -> Stream:
         """The decompressed bytes from the beginning."""
         file: BinaryIO
-        if not self.is_stdin:
-            file = self._open_path()
-        elif self._copy is not None:
+        if self._copy is not None:
             self._copy.seek(0)
             file = _Unclosed(self._copy)
         else:
-            file = _Unclosed(sys.stdin.buffer)  # type: ignore[arg-type]
+            file = self._open_once()
         try:
             compression = self._compression or _sniff(file)
         except OSError as error:
@@ -192,7 +203,7 @@ class Source:
 
     def seekable(self) -> Any:
         """A file that can be read at any place: the path itself, or a decompressed temporary copy."""
-        if not self.is_stdin and not self._compression:
+        if not self.once and not self._compression:
             with self._open_path() as file:
                 if not _sniff(file):
                     return os.fspath(self.path)
@@ -241,6 +252,15 @@ class Source:
                     self.name, f"the byte 0x{block[error.start]:02x} is not UTF-8; save the file as UTF-8", line
                 ) from error
         return block
+
+
+def _is_pipe(path: Path) -> bool:
+    """Whether a path names neither a file nor a folder, like the pipe of a shell's ``<(...)``."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False  # opening it will say what is wrong
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _sniff(file) -> str | None:

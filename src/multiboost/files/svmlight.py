@@ -50,7 +50,6 @@ class _Survey:
         self.few = LARGEST_INDEX
         self.many = 0
         self.unlabelled: int | None = None
-        self.grouped: bool | None = None
 
     def see(self, piece: _Piece) -> None:
         if len(piece.indices):

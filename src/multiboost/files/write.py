@@ -19,10 +19,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from .arffheader import quote
+from .arffheader import NUMBER, quote
 from .content import Content, Labels
 from .error import FileError, shorten
-from .reader import need_pyarrow
+from .reader import need_pyarrow, plain_text
 from .source import format_of, split_suffixes
 
 
@@ -31,7 +31,7 @@ def write_table(what, path, format: str | None = None) -> None:
 
     Parameters
     ----------
-    what : Content, pyarrow.Table or dict
+    what : Content, pyarrow.Table, data frame or dict
         A dict maps column names to arrays of one length.
     path : str or path
         "-" is standard output.  A name that ends in .gz, .bz2 or .xz is compressed.
@@ -61,15 +61,14 @@ def _as_content(what, path, format: str) -> Content:
     if isinstance(what, Content):
         return what
     pa = need_pyarrow("tables")
-    if isinstance(what, dict):
-        columns = {str(k): v for k, v in what.items()}
+    if not isinstance(what, pa.Table):
         try:
-            what = pa.table(columns)
+            what = pa.table(what)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise FileError(path, f"these columns are no table: {error}") from error
     if len(set(what.column_names)) < what.num_columns:
         raise FileError(path, "two columns have one name; rename one")
-    return Content(str(path), format, what.column_names, table=what)
+    return Content(str(path), format, what.column_names, table=plain_text(what))
 
 
 @contextmanager
@@ -188,7 +187,10 @@ def _write_delimited(content: Content, file, path, delimiter: str) -> None:
         if table.num_columns == 1 and column.null_count:
             column = column.cast(pa.string()).fill_null("")  # written as "", for an empty line would be skipped
         table = table.set_column(j, field.name, column)
-    arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(delimiter=delimiter))
+    try:
+        arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(delimiter=delimiter))
+    except pa.ArrowException as error:
+        raise FileError(path, f"csv cannot hold this table: {error}") from error
 
 
 def _write_csv(content: Content, file, path) -> None:
@@ -313,6 +315,8 @@ def _write_svmlight(content: Content, file, path) -> None:
         part = slice(matrix.indptr[i], matrix.indptr[i + 1])
         for j, value in zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True):
             words.append(f"{j + 1}:{'nan' if value != value else _number(value)}")  # noqa: PLR0124
+        if words == [""]:
+            words.append("1:0")  # a row without labels and numbers would be an empty line
         file.write((" ".join(words) + "\n").encode())
 
 
@@ -327,7 +331,10 @@ def _svmlight_label(labels: Labels | None, i: int, path) -> str:
     signs = labels.signs[i]  # type: ignore[index]
     if not _has_unit_weights(labels) or not signs.all():
         raise FileError(path, "svmlight cannot hold label weights or unknown labels; write ARFF")
-    return ",".join(str(k) for k in np.flatnonzero(signs > 0))
+    for name in labels.names:
+        if not NUMBER.fullmatch(name):
+            raise FileError(path, f"svmlight cannot hold the label name {shorten(name)}; write ARFF")
+    return ",".join(labels.names[k] for k in np.flatnonzero(signs > 0))
 
 
 def _write_simple(content: Content, file, path) -> None:
