@@ -1,7 +1,8 @@
 """Fuzz the readers of data files for some seconds: ``python -m tests.fuzz_files 600 [seed]``.
 
 Files of every text format are mutated, compressed ones too, and read whole and in batches.  Only the
-promised errors may come out, both ways must agree, and no file may take long.
+promised errors may come out, whole and batches must agree, so must the fast and the careful parser, and no
+file may take long.
 """
 
 import gzip
@@ -14,8 +15,11 @@ from collections import Counter
 from pathlib import Path
 
 from multiboost.files import FileError, read_batches, read_file
+from multiboost.files.arff import ArffReader
+from multiboost.files.simpletext import SimpleTextReader
+from multiboost.files.svmlight import SvmlightReader
 
-from .test_files import CHUNKS, MULAN, SEEDS, SEEDS_MORE, TEXTS, XML, survive
+from .test_files import CHUNKS, MULAN, SEEDS, SEEDS_MORE, TEXTS, XML, same, survive
 
 SLOW = 2.0
 
@@ -61,6 +65,32 @@ def mutate_xml(folder: Path, rng: random.Random) -> None:
         pass
 
 
+def outcome(path: Path):
+    """What reading gives: the content or the words of the error."""
+    try:
+        return read_file(path)
+    except FileError as error:
+        return str(error)
+
+
+def paths_agree(path: Path) -> None:
+    """The fast and the careful way of reading give the same content or the same error."""
+    fast = outcome(path)
+    readers = (ArffReader, SvmlightReader, SimpleTextReader)
+    kept = [reader._fast for reader in readers]
+    for reader in readers:
+        reader._fast = lambda *arguments: None
+    try:
+        careful = outcome(path)
+    finally:
+        for reader, method in zip(readers, kept, strict=True):
+            reader._fast = method
+    if isinstance(fast, str) or isinstance(careful, str):
+        assert fast == careful
+    else:
+        same(fast, careful)
+
+
 def main(seconds: float, seed: int) -> None:
     rng = random.Random(seed)
     cases = seeds()
@@ -79,6 +109,7 @@ def main(seconds: float, seed: int) -> None:
                 if rng.randrange(50) == 0:
                     mutate_xml(Path(folder), rng)
                 survive(path)
+                paths_agree(path)
                 took = time.monotonic() - began
                 assert took < SLOW, f"{took:.1f} s"
             except BaseException:

@@ -950,6 +950,7 @@ SIMPLE_ERRORS = {
     "ragged": ("u 1 2\nv 1\n", "line 2: 2 words where 3 are expected"),
     "no number": ("u 1 2\n\nv 1 x\n", "line 3: 'x' is not a number"),
     "grouped digits": ("u 1_0\n", "line 1: '1_0' is not a number"),
+    "svmlight": ("1 1:2\n", "line 1: '1:2' is not a number; for svmlight say format='svmlight'"),
 }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .content import Content
+from .error import FileError
 from .reader import Reader, need_pyarrow, plain_text
 from .source import Source
 
@@ -33,19 +34,20 @@ class _ColumnarReader(Reader):
         """Record batches of the file."""
         # Damaged files make pyarrow raise nearly anything, MemoryError for absurd sizes too.
         damage = (self.pa.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError, OverflowError)
+        file = self.source.seekable()
         try:
-            file = self.source.seekable()
             for number, batch in enumerate(self._batches(file)):
                 if not number:
                     self.check_names(batch.schema.names)
                 batch.validate(full=True)
                 yield self._content(plain_text(self.pa.Table.from_batches([batch])))
-        except (FileNotFoundError, PermissionError):
+        except (FileError, FileNotFoundError, PermissionError):
             raise
         except damage as error:
-            if isinstance(error, type(self.error(""))):
-                raise
             raise self.error(f"this is not a whole {self.title} file: {str(error)[:300]}") from error
+        finally:
+            if not isinstance(file, str):
+                file.close()
 
     def _batches(self, file) -> Iterator[Any]:
         raise NotImplementedError

@@ -39,7 +39,7 @@ class NumberedNames(Sequence):
         return f"NumberedNames({self.length}, start={self.start})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Labels:
     """Labels that a format carries beside its columns.
 
@@ -67,7 +67,7 @@ class Labels:
         return Labels(classes, self.names, signs, weights)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Content:
     """The rows of a data file, or a part of them.
 

@@ -50,7 +50,11 @@ def read_file(path, format: str | None = None, **options) -> Content:
     FileError
         With the file's name and, where one is to blame, the line.
     """
-    return _reader(path, format, options).whole()
+    reader = _reader(path, format, options)
+    try:
+        return reader.whole()
+    finally:
+        reader.source.close()
 
 
 def read_batches(path, format: str | None = None, rows: int = 65536, **options) -> Iterator[Content]:
@@ -78,11 +82,14 @@ def read_batches(path, format: str | None = None, rows: int = 65536, **options) 
 
 def _batches(reader: Reader, rows: int) -> Iterator[Content]:
     n_batches = 0
-    for batch in rebatch(reader.pieces(), rows):
-        n_batches += 1
-        yield batch
-    if not n_batches:
-        raise reader.empty()
+    try:
+        for batch in rebatch(reader.pieces(), rows):
+            n_batches += 1
+            yield batch
+        if not n_batches:
+            raise reader.empty()
+    finally:
+        reader.source.close()
 
 
 def _reader(path, format: str | None, options: dict) -> Reader:

@@ -75,6 +75,7 @@ class SimpleTextReader(Reader):
             for raw in row[part]:
                 word = raw.decode()
                 if word != "?" and not NUMBER.fullmatch(word):
-                    raise self.error(f"{shorten(word)} is not a number", line)
+                    hint = "; for svmlight say format='svmlight'" if ":" in word else ""
+                    raise self.error(f"{shorten(word)} is not a number{hint}", line)
                 values.append(np.nan if word == "?" else float(word))
         return np.array(values, np.float64).reshape(-1, n_columns)

@@ -184,6 +184,11 @@ class Source:
             with self._open_once() as file:
                 shutil.copyfileobj(file, self._copy)
 
+    def close(self) -> None:
+        """Give up the temporary copy, where there is one."""
+        if self._copy is not None:
+            self._copy.close()
+
     def _open_once(self) -> BinaryIO:
         return _Unclosed(sys.stdin.buffer) if self._is_stdin else self._open_path()  # type: ignore[arg-type]
 
