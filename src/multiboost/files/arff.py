@@ -43,7 +43,6 @@ class ArffReader(Reader):
     def __init__(self, source: Source, labels=None):
         super().__init__(source)
         self.labels = labels
-        self.header: Header
         self.attributes: list[Attribute]
         self.form: str | None = None
         self.label_at: list[int] = []
@@ -65,26 +64,24 @@ class ArffReader(Reader):
 
     def _data_blocks(self) -> Iterator[tuple[int, bytes]]:
         """Read the header, then the blocks of the data section."""
-        head = b""
+        header = Header(self.source.name)
+        self.attributes = header.attributes
         found = None
-        first_data = 0
+        first = 0
         for first, block in self.source.blocks():
             if found:
                 yield first, block
                 continue
-            head += block
-            found = _DATA.search(head)
+            found = _DATA.search(block)
+            header.feed(block[: found.start()] if found else block, first)
             if found:
-                self.header = Header(self.source.name, head[: found.start()])
-                self.attributes = self.header.attributes
+                if not self.attributes:
+                    raise self.error("no @attribute before @data; each column needs one")
                 self._find_labels()
-                first_data = head.count(b"\n", 0, found.end()) + 1
-                yield first_data, head[found.end() :]
-                head = b""
+                yield first + block.count(b"\n", 0, found.end()), block[found.end() :]
+        if not first:
+            raise self.error("the file is empty")
         if not found:
-            if not head.strip():
-                raise self.error("the file is empty")
-            Header(self.source.name, head)
             raise self.error("no @data line: the file was cut short, or is not ARFF")
 
     # Labels: who they are
@@ -93,6 +90,8 @@ class ArffReader(Reader):
         at = {a.name: j for j, a in enumerate(self.attributes)}
         names, where = self._named_labels()
         if names is not None:
+            if not names or len(set(names)) < len(names):
+                raise self.error(f"{where} must name each label once and at least one; labels=False means none")
             for name in names:
                 if name not in at:
                     raise self.error(f"{where} names the label {name!r}, but there is no such attribute")

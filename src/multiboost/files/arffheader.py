@@ -133,32 +133,23 @@ def split_braces(text: str) -> tuple[list[str] | None, str]:
 
 
 class Header:
-    """The attributes of an ARFF file.
+    """The attributes of an ARFF file, read block by block.
 
     Parameters
     ----------
     file : str
-    block : bytes
-        The lines before ``@data``.
     """
 
-    def __init__(self, file: str, block: bytes):
+    def __init__(self, file: str):
         self.file = file
         self.relation = ""
         self.attributes: list[Attribute] = []
-        for number, raw in enumerate(block.split(b"\n"), 1):
-            line = without_comment(raw.decode())
-            if line:
-                self._read(line, number)
-        if not self.attributes:
-            raise FileError(file, "no @attribute before @data; each column needs one")
-        lines: dict[str, int] = {}
-        for attribute in self.attributes:
-            if attribute.name in lines:
-                other = lines[attribute.name]
-                problem = f"two attributes are called {attribute.name!r}, the other in line {other}; rename one"
-                raise FileError(file, problem, attribute.line)
-            lines[attribute.name] = attribute.line
+        self._line_of: dict[str, int] = {}
+
+    def feed(self, block: bytes, first: int) -> None:
+        """Read lines that stand before ``@data``; ``first`` is the number of the first."""
+        for number, line in data_lines(block, first):
+            self._read(line, number)
 
     def _read(self, line: str, number: int) -> None:
         keyword, _, rest = line.replace("\t", " ").partition(" ")
@@ -167,7 +158,12 @@ class Header:
         if keyword == "@relation":
             self.relation = unquote(rest)
         elif keyword == "@attribute":
-            self.attributes.append(self._attribute(rest, number))
+            attribute = self._attribute(rest, number)
+            other = self._line_of.setdefault(attribute.name, number)
+            if other != number:
+                problem = f"two attributes are called {attribute.name!r}, the other in line {other}; rename one"
+                raise FileError(self.file, problem, number)
+            self.attributes.append(attribute)
         else:
             raise FileError(
                 self.file,
@@ -212,7 +208,7 @@ class Header:
 
 
 def data_lines(block: bytes, first: int) -> Iterator[tuple[int, str]]:
-    """Numbered lines of the data section without comments and blank lines."""
+    """Numbered lines without comments and blank lines."""
     for number, raw in enumerate(block.split(b"\n"), first):
         line = without_comment(raw.decode())
         if line:
