@@ -15,6 +15,7 @@ ALLOWED = {
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
     "losses": ({"kernels"}, {"numpy"}),
     "data": ({"kernels"}, {"numpy", "scipy", "sklearn", "narwhals"}),
+    "files": (set(), {"numpy", "scipy", "pyarrow"}),
     "base": ({"data", "kernels"}, {"numpy", "sklearn"}),
     "ensemble": ({"base", "data", "kernels"}, {"numpy"}),
     # pyarrow: a log in Parquet, imported where one is asked for
