@@ -13,7 +13,7 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.package: $(VENV)/.made pyproject.toml
-	$(PIP) install -e .
+	$(PIP) install -e ".[cli]"
 	touch $@
 
 $(VENV)/.test: $(VENV)/.package

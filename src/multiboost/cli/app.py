@@ -38,7 +38,8 @@ Target = Annotated[
     _option("--target", "-t", help="Column of the class; repeat it for several labels or tasks.", panel=_READ),
 ]
 Format = Annotated[
-    str | None, _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ)
+    str | None,
+    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
 ]
 LabelsFile = Annotated[
     Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
@@ -46,7 +47,8 @@ LabelsFile = Annotated[
 Ignore = Annotated[list[str] | None, _option("--ignore", help="Column to leave out; repeat as needed.", panel=_READ)]
 Weight = Annotated[str | None, _option("--weight", help="Column of sample weights.", panel=_READ)]
 Nominal = Annotated[
-    list[str] | None, _option("--nominal", help="Column of numbers that are names; text is nominal anyway.", panel=_READ)
+    list[str] | None,
+    _option("--nominal", help="Column of numbers that are names; text is nominal anyway.", panel=_READ),
 ]
 Json = Annotated[bool, _option("--json", help="JSON on standard output, nothing else.", panel=_OUT)]
 Quiet = Annotated[bool, _option("--quiet", "-q", help="No progress and no tables.", panel=_OUT)]
@@ -78,7 +80,9 @@ def train(
     ] = None,
     base: Annotated[
         str | None,
-        _option("--base", help="stump, tree:50, product:3, selector, indicator, tree:8/product:2 ... [tree]", panel=_MODEL),
+        _option(
+            "--base", help="stump, tree:50, product:3, selector, indicator, tree:8/product:2 ... [tree]", panel=_MODEL
+        ),
     ] = None,
     rounds: Annotated[int | None, _option("--rounds", "-n", help="Rounds of boosting. [200]", panel=_MODEL)] = None,
     votes: Annotated[str | None, _option("--votes", help="real or discrete. [real]", panel=_MODEL)] = None,
@@ -172,7 +176,8 @@ def compare(
     folds: Annotated[int, typer.Option("--folds", help="Of the cross-validation.")] = 5,
     rounds: Annotated[int, typer.Option("--rounds", "-n", help="Rounds of each model.")] = 200,
     bases: Annotated[
-        list[str] | None, _option("--base", help="A base learner to compare; repeat it. Else a few of each kind.", panel=_MODEL)
+        list[str] | None,
+        _option("--base", help="A base learner to compare; repeat it. Else a few of each kind.", panel=_MODEL),
     ] = None,
     format: Format = None,
     labels: LabelsFile = None,

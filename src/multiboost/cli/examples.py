@@ -225,9 +225,7 @@ def for_model(examples: Examples, model, *, strict: bool = True) -> Examples:
         X = X.select(names)
     else:
         X = X[:, [examples.names.index(name) for name in names]]
-    return Examples(
-        examples.file, X, names, examples.y, examples.sample_weight, examples.label_weight, examples.target
-    )
+    return Examples(examples.file, X, names, examples.y, examples.sample_weight, examples.label_weight, examples.target)
 
 
 def _same_width(examples: Examples, model) -> Examples:
@@ -237,7 +235,9 @@ def _same_width(examples: Examples, model) -> Examples:
     if hasattr(X, "num_rows"):
         raise BadInput(f"{examples.file} has named columns, but the model was trained on numbered ones")
     if width > wanted:
-        raise BadInput(f"{examples.file} has {width} columns, the model {wanted}: {examples.names[wanted]!r} is unknown")
+        raise BadInput(
+            f"{examples.file} has {width} columns, the model {wanted}: {examples.names[wanted]!r} is unknown"
+        )
     if width < wanted:
         if not hasattr(X, "tocsr"):
             raise BadInput(f"{examples.file} has {width} columns, the model needs {wanted}")

@@ -128,7 +128,7 @@ def _same_columns(training: Examples, other: Examples) -> None:
             other.X.resize((other.X.shape[0], len(training.names)))
             other.names = training.names
         return
-    for mine, theirs, a, b in ((training, other, "has no", "has"), (other, training, "has a", "has not")):
+    for mine, theirs, _a, _b in ((training, other, "has no", "has"), (other, training, "has a", "has not")):
         for name in mine.names:
             if name not in set(theirs.names):
                 culprit = other.file

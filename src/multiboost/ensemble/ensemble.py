@@ -112,10 +112,13 @@ class Ensemble:
         """The first rounds of the ensemble."""
         terms = self.first_term[n_rounds]
         tests = self.feature.size if n_rounds == self.n_rounds else _first_of(self.root[terms:], self.feature.size)
+        child, root = self.child[:tests], self.root[:terms]
+        leaves = int(max((~child).max(initial=-1), (~root).max(initial=-1))) + 1
+        n_bytes = _first_of(self.set_start[tests:], self.sets.size)
         return Ensemble(
-            self.initial, self.feature[:tests], self.threshold[:tests], self.missing_right[:tests],
-            self.child[:tests], self.gain[:tests], self.values, self.root[:terms],
-            self.first_term[: n_rounds + 1], self.size[:n_rounds], self.set_start[:tests], self.sets, self.phi,
+            self.initial, self.feature[:tests], self.threshold[:tests], self.missing_right[:tests], child,
+            self.gain[:tests], self.values[:leaves], root, self.first_term[: n_rounds + 1], self.size[:n_rounds],
+            self.set_start[:tests], self.sets[:n_bytes], self.phi,
         )  # fmt: skip
 
 
