@@ -33,7 +33,7 @@ def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignor
         raise BadInput(f"--folds must be at least 2 and at most the number of rows; got {folds}")
     candidates = [(base, {"base_learner": base}) for base in bases] if bases else CANDIDATES
     fold = _folds(examples, folds, seed)
-    found = []
+    found: list[dict[str, Any]] = []
     for name, parameters in candidates:
         clf = AdaBoostMHClassifier(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
         errors, seconds = [], 0.0

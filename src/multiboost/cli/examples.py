@@ -189,10 +189,11 @@ def _labels(content: Content, target: list[str], columns: dict):
         return np.asarray(labels.classes), None, []
     import pyarrow as pa
 
-    signs, weights = labels.signs, labels.weights
+    signs = np.asarray(labels.signs)
+    weights = np.abs(signs).astype(float) if labels.weights is None else labels.weights
     values = np.where(signs == 0, np.nan, (signs > 0).astype(float))
     y = pa.table({name: values[:, k] for k, name in enumerate(labels.names)})
-    plain = weights is None or np.all(weights[signs != 0] == 1)
+    plain = np.all(weights[signs != 0] == 1)
     return y, None if plain else np.where(signs == 0, 0.0, weights), list(labels.names)
 
 

@@ -128,14 +128,13 @@ def _same_columns(training: Examples, other: Examples) -> None:
             other.X.resize((other.X.shape[0], len(training.names)))
             other.names = training.names
         return
-    for mine, theirs, _a, _b in ((training, other, "has no", "has"), (other, training, "has a", "has not")):
-        for name in mine.names:
-            if name not in set(theirs.names):
-                culprit = other.file
-                text = f"no column {name!r}, which {training.file} has" if mine is training else (
-                    f"a column {name!r} that {training.file} has not; leave it out with --ignore {name!r}"
-                )  # fmt: skip
-                raise BadInput(f"{culprit} has {text}")
+    for name in training.names:
+        if name not in set(other.names):
+            raise BadInput(f"{other.file} has no column {name!r}, which {training.file} has")
+    for name in other.names:
+        if name not in set(training.names):
+            hint = f"leave it out with --ignore {name!r}"
+            raise BadInput(f"{other.file} has a column {name!r} that {training.file} has not; {hint}")
     other.X, other.names = other.X.select(training.names), training.names
 
 
