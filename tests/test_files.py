@@ -607,7 +607,7 @@ VALUE = st.sampled_from(
 
 
 @given(st.lists(st.lists(VALUE, min_size=1, max_size=4).map(",".join), min_size=1, max_size=8))
-@settings(QUICK, max_examples=300)
+@settings(QUICK, max_examples=150)
 def test_arff_fast_and_careful_paths_agree(tmp_path, rows):
     """Whatever a block holds, both ways of reading it give the same columns or the same error."""
     from multiboost.files.arff import ArffReader
@@ -911,7 +911,7 @@ WORD = st.sampled_from(
 
 
 @given(st.lists(st.lists(WORD, max_size=5).map(" ".join), min_size=1, max_size=6))
-@settings(QUICK, max_examples=300)
+@settings(QUICK, max_examples=150)
 def test_svmlight_fast_and_careful_paths_agree(tmp_path, lines):
     from multiboost.files.svmlight import SvmlightReader
 
