@@ -16,17 +16,35 @@ _HOMES = {
     "FromClassifier": ".base",
     "load_model": ".estimators.persistence",
     "ModelFileError": ".ensemble.modelfile",
+    "evaluate": ".evaluation",
+    "staged_evaluation": ".evaluation",
+    "learning_curves": ".evaluation",
+    "round_rules": ".evaluation",
+    "named_importances": ".evaluation",
+    "additive_shapes": ".evaluation",
+    "LearningCurveDisplay": ".evaluation.displays",
+    "MarginDistributionDisplay": ".evaluation.displays",
+    "ShapeDisplay": ".evaluation.displays",
 }
 __all__ = [
     "AdaBoostMHClassifier",
     "FromClassifier",
     "Indicator",
+    "LearningCurveDisplay",
+    "MarginDistributionDisplay",
     "ModelFileError",
     "Product",
     "Selector",
+    "ShapeDisplay",
     "Stump",
     "Tree",
+    "additive_shapes",
+    "evaluate",
+    "learning_curves",
     "load_model",
+    "named_importances",
+    "round_rules",
+    "staged_evaluation",
 ]
 
 if TYPE_CHECKING:
@@ -34,6 +52,15 @@ if TYPE_CHECKING:
     from .ensemble.modelfile import ModelFileError
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.persistence import load_model
+    from .evaluation import (
+        additive_shapes,
+        evaluate,
+        learning_curves,
+        named_importances,
+        round_rules,
+        staged_evaluation,
+    )
+    from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
 
 
 def __getattr__(name: str):
