@@ -24,6 +24,7 @@ ALLOWED = {
         {"base", "boosting", "data", "ensemble", "kernels", "losses", "multiboost"},
         {"numpy", "scipy", "sklearn"},
     ),
+    "evaluation": ({"data", "estimators"}, {"numpy", "sklearn", "matplotlib"}),
 }
 
 
@@ -52,7 +53,7 @@ def files_of(part):
 
 @pytest.mark.parametrize("part", sorted(ALLOWED))
 def test_a_part_imports_only_what_is_below_it(part):
-    """The order is kernels, data and losses, base, ensemble, boosting, estimators."""
+    """The order is kernels, data and losses, base, ensemble, boosting, estimators, evaluation, report."""
     ours, others = ALLOWED[part]
     files = files_of(part)
     assert files, f"the package has no part {part}"
@@ -87,7 +88,7 @@ def fresh(code: str) -> str:
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    heavy = ["sklearn", "numba", "llvmlite", "pandas", "polars", "pyarrow", "scipy", "numpy", "narwhals"]
+    heavy = ["sklearn", "numba", "llvmlite", "pandas", "polars", "pyarrow", "scipy", "numpy", "narwhals", "matplotlib"]
     code = f"import multiboost; print(sorted(set({heavy}) & set(sys.modules)))"
     assert fresh(code) == "[]"
 
@@ -101,6 +102,12 @@ def test_arrays_need_no_frame_library():
         "print([f for f in ('pandas', 'polars', 'pyarrow', 'narwhals') if f in set(sys.modules) - before])"
     )
     assert fresh(code) == "[]"
+
+
+def test_numbers_and_reports_need_no_matplotlib():
+    """Displays import it when they plot, and a report draws by itself."""
+    code = "import multiboost.evaluation, multiboost.evaluation.displays\n"
+    assert fresh(code + "print('matplotlib' in sys.modules)") == "False"
 
 
 def test_public_names_are_there():

@@ -22,6 +22,15 @@ _HOMES = {
     "Callback": ".boosting.callbacks",
     "load_model": ".estimators.persistence",
     "ModelFileError": ".ensemble.modelfile",
+    "evaluate": ".evaluation",
+    "staged_evaluation": ".evaluation",
+    "learning_curves": ".evaluation",
+    "round_rules": ".evaluation",
+    "named_importances": ".evaluation",
+    "additive_shapes": ".evaluation",
+    "LearningCurveDisplay": ".evaluation.displays",
+    "MarginDistributionDisplay": ".evaluation.displays",
+    "ShapeDisplay": ".evaluation.displays",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -29,16 +38,25 @@ __all__ = [
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
+    "LearningCurveDisplay",
     "Log",
+    "MarginDistributionDisplay",
     "ModelFileError",
     "Product",
     "Progress",
     "Selector",
+    "ShapeDisplay",
     "StopOnInterrupt",
     "Stump",
     "TimeLimit",
     "Tree",
+    "additive_shapes",
+    "evaluate",
+    "learning_curves",
     "load_model",
+    "named_importances",
+    "round_rules",
+    "staged_evaluation",
 ]
 
 if TYPE_CHECKING:
@@ -47,6 +65,15 @@ if TYPE_CHECKING:
     from .ensemble.modelfile import ModelFileError
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.persistence import load_model
+    from .evaluation import (
+        additive_shapes,
+        evaluate,
+        learning_curves,
+        named_importances,
+        round_rules,
+        staged_evaluation,
+    )
+    from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
 
 
 def __getattr__(name: str):

@@ -12,6 +12,7 @@ from ..estimators.adaboost_mh import AdaBoostMHClassifier
 from .display import console, table_of
 from .examples import Examples, Roles, load
 from .failure import BadInput
+from .headline import headline
 
 # What a newcomer may want to choose from: (name, parameters).
 CANDIDATES: list[tuple[str, dict[str, Any]]] = [
@@ -61,14 +62,14 @@ def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignor
     rows = [
         (r["name"], f"{100 * r['error']:.2f} ± {100 * r['standard_error']:.2f}", f"{r['seconds']:.2f}") for r in found
     ]
-    console().print(table_of(rows, ["", "error in %", "seconds"]))
+    console(stderr=False).print(table_of(rows, ["", "error in %", "seconds"]))
 
 
 def _error(clf, examples: Examples) -> float:
     """Error on held-out rows: of all labels, or of tasks."""
     from ..evaluation import evaluate
 
-    result = evaluate(clf, examples.X, examples.y, examples.sample_weight).headline()
+    result = headline(evaluate(clf, examples.X, examples.y, examples.sample_weight, curves=False, n_mistakes=0))
     return float(result["hamming_loss"] if clf._target_kind.kind == "multilabel" else result["error"])
 
 

@@ -13,9 +13,9 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 @cache
-def console():
-    """The terminal; what is shown there is for people and goes to standard error."""
-    return need("rich.console", "cli").Console(stderr=True)
+def console(stderr: bool = True):
+    """The terminal: progress goes to standard error, results to standard output."""
+    return need("rich.console", "cli").Console(stderr=stderr)
 
 
 def table_of(rows, header: list[str] | None = None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ class Examples:
     sample_weight: np.ndarray | None
     label_weight: np.ndarray | None
     target: list[str]
+    format: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -69,7 +70,7 @@ class Examples:
 
         return Examples(
             self.file, part(self.X), self.names, part(self.y), part(self.sample_weight), part(self.label_weight),
-            self.target,
+            self.target, self.format,
         )  # fmt: skip
 
 
@@ -136,7 +137,7 @@ def examples_of(content: Content, roles: Roles) -> Examples:
     weight = None
     if roles.weight:
         weight = _weights(columns[roles.weight], roles.weight, file)
-    return Examples(file, X, features, y, weight, label_weight, target)
+    return Examples(file, X, features, y, weight, label_weight, target, content.format)
 
 
 def _matrix_column(content: Content, j: int):
@@ -244,9 +245,7 @@ def _same_width(examples: Examples, model) -> Examples:
             raise BadInput(f"{examples.file} has {width} columns, the model needs {wanted}")
         X = X.tocsr(copy=True)
         X.resize((X.shape[0], wanted))
-    return Examples(
-        examples.file, X, examples.names, examples.y, examples.sample_weight, examples.label_weight, examples.target
-    )
+    return replace(examples, X=X)
 
 
 def like_classes(y, model):
@@ -262,3 +261,36 @@ def like_classes(y, model):
     if unknown:
         raise BadInput(f"class {unknown[0]!r} is not one of the model's: {_listed(sorted(by_name))}")
     return np.array([by_name[text_of(v)] for v in y.tolist()], dtype=classes.dtype)
+
+
+def examples_for(model, data: str, target, weight, ignore, format: str | None, labels: Path | None) -> Examples:
+    """Read a file with the columns and classes of a model.
+
+    Parameters
+    ----------
+    model : AdaBoostMHClassifier
+    data : str
+    target, weight, ignore
+        As given; where they are not, those of the training.
+    format, labels : see `read`
+    """
+    known = model.data_ or {}
+    content = read(data, format, labels, **numbering(known, data, format))
+    here = set(content.names) if content.table is not None else set()
+    aside = [*known.get("ignore", []), *([known["weight"]] if known.get("weight") and not weight else [])]
+    dropped = [*(ignore or []), *(name for name in aside if name in here and name not in (ignore or []))]
+    roles = Roles(target or known.get("target", []), weight, dropped)
+    examples = for_model(examples_of(content, roles), model)
+    if examples.y is None:
+        raise BadInput(f"{examples.file}: which column is the class? Name it with --target")
+    examples.y = like_classes(examples.y, model)
+    return examples
+
+
+def numbering(known: dict, path: str, format: str | None) -> dict[str, Any]:
+    """Options that make a svmlight file number its columns as the training file did."""
+    from ..files.source import format_of
+
+    if known.get("first_column") is None or format_of(path, format) != "svmlight":
+        return {}
+    return {"zero_based": known["first_column"] == "f0", "n_features": known["columns"]}

@@ -13,7 +13,7 @@ from typing import Any
 from ..estimators.persistence import load_model
 from ..extras import need
 from ..files import read_batches
-from .examples import Roles, examples_of, for_model
+from .examples import Roles, examples_of, for_model, numbering
 from .failure import BadInput
 
 _ROWS = 1 << 16
@@ -25,7 +25,7 @@ def run(model: Path, data: str, out: Path | None, scores: bool, proba: bool, for
         raise BadInput("--scores and --proba: give one of them")
     classifier = load_model(model).set_params(n_jobs=jobs)
     known = classifier.data_ or {}
-    options = {} if labels is None else {"labels": labels}
+    options = numbering(known, data, format) if labels is None else {"labels": labels}
     with _writer(out) as write:
         for content in read_batches(data, format, _ROWS, **options):
             # What training set aside may be there again: it is not looked at.

@@ -14,8 +14,9 @@ from ..base import spec_of
 from ..boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
 from ..estimators.adaboost_mh import AdaBoostMHClassifier
 from .display import LiveDisplay, console, table_of
-from .examples import Examples, Roles, for_model, like_classes, load
+from .examples import Examples, Roles, for_model, like_classes, load, numbering
 from .failure import BadInput, Interrupted
+from .headline import headline
 from .settings import parameters_of, with_config
 from .times import seconds_of, time_of
 
@@ -30,7 +31,16 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     training = load(data, roles, **reading)
     if training.y is None:
         raise BadInput(f"{training.file}: which column is the class? Name it with --target")
-    valid, test = (load(options[name], roles, **reading) if options[name] else None for name in ("valid", "test"))
+    known = {
+        "first_column": training.names[0] if training.format == "svmlight" else None,
+        "columns": len(training.names),
+    }
+    valid, test = (
+        load(options[name], roles, **reading, **numbering(known, options[name], options["format"]))
+        if options[name]
+        else None
+        for name in ("valid", "test")
+    )
     training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"])
     for other in (valid, test):
         if other is not None:
@@ -50,7 +60,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     classifier.data_ = {
         "file": Path(training.file).name,
         "rows": training.n_rows,
-        "columns": len(training.names),
+        **known,
         "target": roles.target,
         "weight": roles.weight,
         "ignore": roles.ignore,
@@ -173,7 +183,7 @@ def _summary(classifier, training: Examples, valid, test, seconds: float, interr
         if examples is not None:
             examples = for_model(replace(examples, y=like_classes(examples.y, classifier)), classifier)
             result = evaluate(classifier, examples.X, examples.y, examples.sample_weight)
-            found[name] = result.headline()
+            found[name] = headline(result)
     return found
 
 
