@@ -128,7 +128,7 @@ def curves(found: dict, size: dict) -> str:
     """Tables of the learning curves, and their pictures."""
     text = f"""## Subsets, selectors, one-hot columns
 
-Discrete AdaBoost.MH, {size["curve"]} rounds, mean test error of the folds, on all sets from above without numeric columns.
+Discrete AdaBoost.MH, {size["curve"]} rounds, mean test error of the folds, on all sets without numeric columns.
 The tables have the first round whose error is at most a level; levels are 2, 1.5, 1.25, 1.1, 1.05 and 1 times the
 lowest error of stumps on one-hot columns in the first {size["level"]} rounds. The last one is the luckiest round of one
 method's test curve: a method that never reaches it may be equally good.
