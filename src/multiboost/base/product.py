@@ -9,7 +9,9 @@ from .classifier import BaseClassifier, Dag
 from .problem import Problem
 from .stump import Stump
 
-_IMPROVEMENT = 1e-12  # relative; below this, rounding would keep the cycle going
+# Relative; what a step has to bring.  Large tables of indicators improve by ever smaller
+# steps, a full pass over the data each, long after the product is good enough for a round.
+_IMPROVEMENT = 1e-3
 
 
 class Product(BaseEstimator):

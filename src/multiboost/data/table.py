@@ -240,7 +240,7 @@ class Frame(Table):
         dtype = series.dtype
         as_objects = str(dtype) in ("Boolean", "Unknown", "Object")
         if not (dtype.is_numeric() or as_objects):
-            remedy = "it held numbers in fit" if self.categories is not None else "encode it as numbers or leave it out"
+            remedy = "encode it as numbers, name it in nominal_features, or leave it out"
             raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; {remedy}")
         try:
             if as_objects:
