@@ -24,7 +24,7 @@ RESULTS = Path(__file__).resolve().parent / "results" / "nominal.json"
 
 SUBSETS, ONE_HOT, SELECTORS = "stumps on subsets", "stumps on one-hot columns", "selectors"
 SETS = ("mushroom", "nursery", "car", "kr.vs.kp", "vote", "tic-tac-toe", "anneal.orig", "colic", "heart.h")
-CURVES = ("nursery", "kr.vs.kp", "mushroom", "car", "vote", "tic-tac-toe")  # all sets without numeric columns
+NOMINAL_SETS = ("nursery", "kr.vs.kp", "mushroom", "car", "vote", "tic-tac-toe")  # all without numeric columns
 LEVELS = (2.0, 1.5, 1.25, 1.1, 1.05, 1.0)  # of the lowest error of one-hot columns
 FEWEST = 5  # rows of a class: one for every fold
 
@@ -91,10 +91,21 @@ METHODS = {
     ONE_HOT: Method(lambda rounds: ours(Stump(), rounds), one_hot),
     **{name: method for name, method in NATIVE.items() if name != OURS},
 }
-DISCRETE = {
-    SUBSETS: Method(lambda rounds: ours(Stump(), rounds, votes="discrete"), same),
-    SELECTORS: Method(lambda rounds: ours(Selector(), rounds, votes="discrete"), same),
-    ONE_HOT: Method(lambda rounds: ours(Stump(), rounds, votes="discrete"), one_hot),
+
+
+def pair(base_learner, name: str) -> dict[str, Method]:
+    """Discrete votes on subsets and on one-hot columns; the latter is named last."""
+    return {
+        f"{name} on subsets": Method(lambda rounds: ours(base_learner, rounds, votes="discrete"), same),
+        f"{name} on one-hot columns": Method(lambda rounds: ours(base_learner, rounds, votes="discrete"), one_hot),
+    }
+
+
+SELECT = {SELECTORS: Method(lambda rounds: ours(Selector(), rounds, votes="discrete"), same)}
+CURVES = {
+    **{name: (name, SELECT | pair(Stump(), "stumps")) for name in NOMINAL_SETS},
+    **{f"{name}, trees": (name, pair("tree:4", "trees of 4 leaves")) for name in NOMINAL_SETS[:2]},
+    **{f"{name}, products": (name, pair("product:2", "products of 2")) for name in NOMINAL_SETS[:2]},
 }
 
 
@@ -233,17 +244,17 @@ def curves(size: Size) -> dict:
     """Test error against rounds of discrete AdaBoost.MH."""
     found: dict = {}
     shown = np.unique(np.geomspace(1, size.curve, 80).astype(int))
-    for set_name in CURVES:
+    for title, (set_name, learners) in CURVES.items():
         X, y = table_of(set_name, size.cut)
-        tables = {name: m.table(X) for name, m in installed(DISCRETE, *tiny(X, y)).items()}
+        tables = {name: m.table(X) for name, m in installed(learners, *tiny(X, y)).items()}
         errors = {name: np.zeros(size.curve) for name in tables}
         seconds = dict.fromkeys(tables, 0.0)
         for train, test in folds(X, y, size.folds):
             for name, table in tables.items():
-                model, X_train, y_train = DISCRETE[name].model(size.curve), table.iloc[train], y[train]
+                model, X_train, y_train = learners[name].model(size.curve), table.iloc[train], y[train]
                 seconds[name] += seconds_of(lambda m=model, X=X_train, y=y_train: m.fit(X, y))
                 errors[name] += curve_of(model, table.iloc[test], y[test], size.curve) / size.folds
-        lowest = float(errors[ONE_HOT][: size.level].min())
+        lowest = float(errors[list(learners)[-1]][: size.level].min())
         levels = [factor * lowest for factor in LEVELS] if lowest > 0 else [0.0]
         methods = {
             name: {
@@ -255,10 +266,10 @@ def curves(size: Size) -> dict:
             }
             for name, curve in errors.items()
         }
-        found[set_name] = {"levels": levels, "rounds": shown.tolist(), "methods": methods}
+        found[title] = {"levels": levels, "rounds": shown.tolist(), "methods": methods}
         for name, figures in methods.items():
             reached = ", ".join(f"{level:.2f} %: {t}" for level, t in zip(levels, figures["first"], strict=True))
-            print(f"{set_name:<14}{name:<28}first rounds at {reached}; lowest {figures['lowest']:.2f} %", flush=True)
+            print(f"{title:<20}{name:<34}first rounds at {reached}; lowest {figures['lowest']:.2f} %", flush=True)
     return found
 
 

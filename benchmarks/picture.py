@@ -9,7 +9,7 @@ STYLES = ("-", "--", ":")
 
 def name_of(data_set: str) -> str:
     """File of a learning curve."""
-    return f"nominal-{data_set.replace('.', '-')}.svg"
+    return f"nominal-{data_set.replace('.', '-').replace(', ', '-')}.svg"
 
 
 def curve(data_set: str, found: dict, folder: Path) -> None:
@@ -22,7 +22,7 @@ def curve(data_set: str, found: dict, folder: Path) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
-    for (name, method), style in zip(found["methods"].items(), STYLES, strict=True):
+    for (name, method), style in zip(found["methods"].items(), STYLES, strict=False):
         axes.plot(found["rounds"], method["curve"], style, label=name)
     level = found["levels"][-1]
     axes.axhline(level, color="grey", linewidth=0.8, label=f"lowest of one-hot columns, {level:.2f} %")
