@@ -21,7 +21,7 @@ from ..ensemble.ensemble import Ensemble
 from ..kernels.team import Team
 from .link import probabilities, slope_of
 from .persistence import save_classifier
-from .validation import check_choice, check_number, check_table, check_weights, seed_of, thread_count
+from .validation import check_choice, check_cuts, check_number, check_table, check_weights, seed_of, thread_count
 
 MIN_CATEGORY_ROWS = 2
 
@@ -222,6 +222,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         learner = base_learner_from(self.base_learner)
         going_on = self.warm_start and hasattr(self, "ensemble_")
         table = check_table(self, X, reset=not going_on, nominal_features=self.nominal_features)
+        check_cuts(learner, table)
         labels, names = _labels_of(y)
         if len(labels) != table.n_rows:
             check_consistent_length(np.empty(table.n_rows), labels)
