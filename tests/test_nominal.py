@@ -301,8 +301,7 @@ def test_order_of_category_lists_does_not_matter(kind, library):
 
 @each_kind
 @pytest.mark.parametrize("base_learner", ["stump", "tree:5", "product:2", "tree:4/product:2"])
-@pytest.mark.parametrize("missing", [0.0, 0.1], ids=["complete", "missing"])
-@pytest.mark.parametrize("n_labels", [2, 4])
+@pytest.mark.parametrize(("missing", "n_labels"), [(0.0, 2), (0.1, 4)], ids=["complete", "missing"])
 def test_two_categories_are_one_hot(kind, base_learner, missing, n_labels):
     """A column of two categories and its one-hot columns of 0 and 1 give the same scores."""
     rng = np.random.default_rng(3)
@@ -318,10 +317,10 @@ def test_two_categories_are_one_hot(kind, base_learner, missing, n_labels):
     single = np.stack([*number, x], axis=1)
     both = np.stack([number[0], 1 - number[0], number[1], 1 - number[1], x], axis=1)
     weight = rng.uniform(0.5, 2, n)  # no ties
-    a = boost(nominal, y, kind, base_learner, 8, learning_rate=0.7, fit={"sample_weight": weight})
+    a = boost(nominal, y, kind, base_learner, 6, learning_rate=0.7, fit={"sample_weight": weight})
     assert {0, 1} & set(a.ensemble_.feature.tolist())
     for X in (single, both):
-        b = boost(X, y, kind, base_learner, 8, learning_rate=0.7, fit={"sample_weight": weight})
+        b = boost(X, y, kind, base_learner, 6, learning_rate=0.7, fit={"sample_weight": weight})
         np.testing.assert_allclose(a.decision_function(nominal), b.decision_function(X), rtol=1e-9, atol=1e-12)
 
 
@@ -801,8 +800,8 @@ def test_nothing_to_cut_says_so(base_learner):
         boost(pd.DataFrame({"c": ["one"] * 20}), [0, 1] * 10, "real", base_learner)
 
 
-WIDE = [("real", size, missing) for size in (65535, 65536, 65537) for missing in (False, True)]
-WIDE += [("discrete", 65536, True), ("discrete", 70_000, False), ("real", 100_000, True), ("logistic", 70_000, True)]
+WIDE = [("real", 65535, True), ("discrete", 65536, False), ("real", 65536, True), ("discrete", 65537, False)]
+WIDE += [("logistic", 70_000, True), ("real", 100_000, True)]
 
 
 @pytest.mark.parametrize(("kind", "n_categories", "missing"), WIDE)
@@ -832,14 +831,13 @@ def test_more_categories_than_16_bits(kind, n_categories, missing):
         assert np.all(later > 0)
 
 
-@pytest.mark.parametrize("kind", ["discrete", "real"])
-def test_trees_and_several_labels_on_a_wide_column(kind, tmp_path):
-    """70 000 categories of four rows, three classes: a tree on two threads, the file and the walk agree."""
+def test_trees_and_several_labels_on_a_wide_column(tmp_path):
+    """70 000 categories of two rows, three classes: a tree on two threads, the file and the walk agree."""
     rng = np.random.default_rng(0)
     c = np.repeat(np.arange(70_000), 2)
     y = np.where(rng.random(c.size) < 0.1, 0, c * 31 % 3)
     X = np.stack([c, rng.normal(size=c.size)], axis=1)
-    a, b = (boost(X, y, kind, "tree:3", 2, n_jobs=n, nominal_features=[0]) for n in (1, 2))
+    a, b = (boost(X, y, "real", "tree:3", 2, n_jobs=n, nominal_features=[0]) for n in (1, 2))
     same_scores(a, b, X)
     F = a.decision_function(X)
     assert np.mean(F.argmax(axis=1) != y) == pytest.approx(a.history_["training_error"][-1], abs=1e-12)
