@@ -1093,8 +1093,9 @@ def errors_of(expected, predicted, rating) -> tuple[float, float]:
 def test_products_of_indicators_complete_a_matrix(seed, loss):
     """Held-out ratings of a rank two matrix: far better than user mean + item mean - mean.
 
-    Real votes with steps of 0.3 did best of what we tried: root mean squared errors of 0.65 to 0.7
-    against 1.35 of the means, on ratings from 1 to 5; with discrete votes 0.8 to 0.9.
+    Root mean squared errors of the expected rating, means of five other such matrices: 1.30 of the
+    means; 0.73 of exponential loss in 100 steps of 0.3 and 0.68 in 300 of 0.1; 0.76 and 0.73 of
+    logistic loss; 0.93 of discrete votes in 300 rounds; 0.79 of trees of 8 leaves in 300 steps of 0.3.
     """
     user, item, _, rating, out = make_ratings(seed)
     X = pd.DataFrame({"user": [f"u{k}" for k in user], "item": [f"i{k}" for k in item]})
