@@ -83,6 +83,12 @@ class Table(ABC):
 
     def factor(self, j: int) -> Factor:
         """A column as numbers into its distinct values."""
+        try:
+            return self._factor(j)
+        except TypeError as error:
+            raise ValueError(f"column {self.label(j)} holds values that cannot be categories: {error}") from error
+
+    def _factor(self, j: int) -> Factor:
         raise ValueError("a sparse matrix has no nominal columns; pass a data frame or an array")
 
     def with_categories(self, nominal: np.ndarray) -> list[Categories | None]:
@@ -116,7 +122,7 @@ class DenseTable(Table):
         self.n_rows, self.n_columns = array.shape
         self.categories = categories
 
-    def factor(self, j):
+    def _factor(self, j):
         return factor_of_array(self.array[:, j])
 
     def _values(self, j: int) -> np.ndarray:
@@ -226,11 +232,8 @@ class Frame(Table):
             return any(isinstance(v, str) for v in self.frame[:, j].to_list())
         return dtype == "String" or dtype.startswith(("Categorical", "Enum"))
 
-    def factor(self, j):
-        try:
-            return factor_of_series(self.frame[:, j])
-        except TypeError as error:
-            raise ValueError(f"column {self.label(j)} holds values that cannot be categories: {error}") from error
+    def _factor(self, j):
+        return factor_of_series(self.frame[:, j])
 
     def _values(self, j: int) -> np.ndarray:
         categories = self.categories[j] if self.categories is not None else None
@@ -240,7 +243,7 @@ class Frame(Table):
         dtype = series.dtype
         as_objects = str(dtype) in ("Boolean", "Unknown", "Object")
         if not (dtype.is_numeric() or as_objects):
-            remedy = "encode it as numbers, name it in nominal_features, or leave it out"
+            remedy = "encode it as numbers, name it in nominal_features of fit if it is nominal, or leave it out"
             raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; {remedy}")
         try:
             if as_objects:

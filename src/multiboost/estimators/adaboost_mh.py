@@ -25,7 +25,7 @@ from ..kernels.team import Team
 from .checkpoint import Checkpoint, Resumed
 from .link import probabilities, slope_of
 from .persistence import save_classifier
-from .validation import check_choice, check_number, check_table, check_weights, seed_of, thread_count
+from .validation import check_choice, check_cuts, check_number, check_table, check_weights, seed_of, thread_count
 
 MIN_CATEGORY_ROWS = 2
 
@@ -256,6 +256,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         if resumed is not None and going_on:
             raise ValueError("resume and warm_start both say where to go on from; use one of them")
         table = check_table(self, X, reset=not going_on, nominal_features=self.nominal_features)
+        check_cuts(learner, table)
         labels, names = _labels_of(y)
         if len(labels) != table.n_rows:
             check_consistent_length(np.empty(table.n_rows), labels)

@@ -122,7 +122,7 @@ def load_model(path):
         classifier.slope_ = header["slope"]
         classifier.data_ = header["data"]
         classifier._categories = _read_categories(arrays, header["n_features"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
     check_ensemble(classifier.ensemble_, classifier.n_features_in_, kind.n_labels, classifier._categories, path)
     classifier._target_kind = kind
@@ -172,7 +172,7 @@ def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, categorie
         and len(ensemble.set_start) == tests
         and (tests == 0 or (ensemble.feature.min() >= 0 and ensemble.feature.max() < n_features))
         and bool(((ensemble.set_start >= 0) == (nominal[ensemble.feature] > 0)).all())
-        and bool((ensemble.set_start + nominal[ensemble.feature] <= ensemble.sets.size).all())
+        and bool((ensemble.set_start <= ensemble.sets.size - nominal[ensemble.feature]).all())  # a sum may overflow
         and within(ensemble.child)
         and within(ensemble.root)
         and bool(((ensemble.child < 0) | forward).all())
