@@ -26,7 +26,8 @@ _READ, _MODEL, _RUN, _OUT = "Reading", "Model", "The run", "Output"
 
 
 def _option(*names: str, help: str, panel: str, **more: Any):
-    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **more)
+    # A bracket is markup in a help text unless it is escaped: [tree] would not be shown.
+    return typer.Option(*names, help=help.replace("[", "\\["), rich_help_panel=panel, show_default=False, **more)
 
 
 Data = Annotated[
@@ -232,5 +233,5 @@ def main() -> None:
     from .failure import failures
 
     with failures():
-        app(standalone_mode=False)
+        app(prog_name="multiboost", standalone_mode=False)
     sys.exit(0)
