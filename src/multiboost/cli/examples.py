@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.target import unknown_labels
+from ..data.target import TargetKind, unknown_labels
 from ..files import Content, read_file
 from ..files.content import NumberedNames
 from ..files.source import format_of
@@ -425,6 +425,8 @@ def reading(path: str, format: str | None, layout: dict, categories: dict[str, l
     multilabel : bool
         Whether rows may have several labels.
     """
+    if Path(path).is_dir():
+        return {}  # the reader will say so
     kind = format_of(path, format)
     if kind in ("csv", "tsv"):
         # Where a file happens to hold nothing but 007 it would hold the number 7.
@@ -438,10 +440,18 @@ def reading(path: str, format: str | None, layout: dict, categories: dict[str, l
     return {}
 
 
-def reading_for(model, path: str, format: str | None) -> dict[str, Any]:
-    """Options that make a file be read as the training file of a model was."""
+def reading_for(model, kind: TargetKind, path: str, format: str | None) -> dict[str, Any]:
+    """Options that make a file be read as the training file of a model was.
+
+    Parameters
+    ----------
+    model : AdaBoostMHClassifier or Stored
+    kind : TargetKind
+        Of the model.
+    path : str
+    format : str or None
+    """
     told = model.data_ or {}
-    kind = model._target_kind
     listed_as_nominal = set(map(str, model.nominal_features or []))
     categories = {
         str(name): list(values)
@@ -467,7 +477,7 @@ def for_model(examples: Examples, model) -> Examples:
     Parameters
     ----------
     examples : Examples
-    model : AdaBoostMHClassifier
+    model : AdaBoostMHClassifier or Stored
     """
     names = _names_of(model)
     examples = aligned(examples, names, model.n_features_in_, "the model")
@@ -488,7 +498,7 @@ def examples_for(model, data: str, target, weight, ignore, format: str | None, l
     format, labels : see `read`
     """
     told = model.data_ or {}
-    content = read(data, format, labels, **reading_for(model, data, format))
+    content = read(data, format, labels, **reading_for(model, model._target_kind, data, format))
     given = [*(target or []), *([weight] if weight else []), *(ignore or [])]
     free = [name for name in content.names if name not in given] if told else []
     if weight is None and told.get("weight") in free:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.persistence import load_model
+from ..estimators.stored import Stored
 from ..extras import need
 from ..files import read_batches
 from ..files.source import split_suffixes
@@ -32,33 +32,34 @@ def run(model: Path, data: str, out: Path | None, scores: bool, proba: bool, for
         check_writable(Path(target), "--out")
         if Path(target).absolute() in (Path(data).absolute(), model.absolute()):
             raise BadInput(f"--out {out} would overwrite what is read")
-    classifier = load_model(model).set_params(n_jobs=jobs)
-    told = classifier.data_ or {}
-    options = with_labels(data, format, labels, reading_for(classifier, data, format))
+    stored = Stored(model)  # not load_model: scikit-learn, which prediction does not need, takes a second
+    stored.n_jobs = jobs
+    told = stored.data_ or {}
+    options = with_labels(data, format, labels, reading_for(stored, stored.kind, data, format))
     # What training set aside may be there again: it is not looked at.
     aside = [*told.get("target", []), *told.get("ignore", []), *([told["weight"]] if told.get("weight") else [])]
     batches = read_batches(data, format, _ROWS, **options)
     with whole_file(target) as file, closing(_Writer(file, suffix)) as writer:
         for content in batches:
             here = [name for name in aside if name in content.names and name not in (ignore or [])]
-            examples = for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), classifier)
-            writer.write(_columns(classifier, examples.X, scores, proba))
+            examples = for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), stored)
+            writer.write(_columns(stored, examples.X, scores, proba))
 
 
-def _columns(classifier, X, scores: bool, proba: bool) -> dict[str, Any]:
+def _columns(stored: Stored, X, scores: bool, proba: bool) -> dict[str, Any]:
     """Named columns of the output."""
-    kind = classifier._target_kind
-    tasks = (classifier.data_ or {}).get("target") or []
+    kind = stored.kind
+    tasks = (stored.data_ or {}).get("target") or []
     if scores:
-        values = classifier.decision_function(X)
+        values = stored.decision_function(X)
         names = _of_tasks(kind, tasks) if kind.kind == "multitask" else kind.label_names()
         return _named(names, values.reshape(len(values), -1))
     if proba:
-        values = classifier.predict_proba(X)
+        values = stored.predict_proba(X)
         if kind.kind == "multitask":
             return _named(_of_tasks(kind, tasks), np.concatenate(values, axis=1))
         return _named([str(c) for c in kind.classes[0]], values)
-    values = classifier.predict(X)
+    values = stored.predict(X)
     if kind.kind == "multilabel":
         return _named([str(c) for c in kind.classes[0]], values)
     if kind.kind == "multitask":

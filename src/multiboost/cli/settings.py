@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base import base_learner_from
-from ..estimators.validation import thread_count
+from ..estimators.checks import thread_count
 from .failure import BadInput
 
 # Option -> parameter of the estimator.

@@ -18,7 +18,6 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 
 WEIGHTINGS = ("auto", "uniform", "half", "balanced", "given")
 
@@ -157,6 +156,8 @@ def recognise(y: np.ndarray, names=None) -> TargetKind:
         Names of y's columns.
     """
     if y.ndim == 1:
+        from sklearn.utils.multiclass import type_of_target  # not where a model only predicts: it takes a second
+
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multiclass"):
             raise ValueError(
