@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..extras import need
+from .failure import failures
 
 typer = need("typer", "cli")
 
@@ -58,7 +59,9 @@ Jobs = Annotated[int | None, _option("--jobs", "-j", help="Threads; all processo
 
 def _call(command: str, **arguments: Any) -> None:
     """Run a command's module with what was given."""
-    import_module(f".{command}", __package__).run(**arguments)
+    # Here and not only in main: the parser has its own ideas of interruptions and closed pipes.
+    with failures():
+        import_module(f".{command}", __package__).run(**arguments)
 
 
 @app.command()
@@ -230,8 +233,6 @@ def version() -> None:
 
 def main() -> None:
     """The command: exit code 2 for bad input, 130 for an interruption, 1 for our own mistakes."""
-    from .failure import failures
-
     with failures():
         app(prog_name="multiboost", standalone_mode=False)
     sys.exit(0)
