@@ -1400,7 +1400,6 @@ def errors_of(good, command: str, name: str = "error") -> float:
     return json.loads(good(command).out)["test"][name]
 
 
-@pytest.mark.slow
 class TestPublicData:
     def test_letter(self, tmp_path, good):
         names = ["letter", *(f"x{j}" for j in range(16))]
@@ -1430,6 +1429,7 @@ class TestPublicData:
         assert error == pytest.approx(np.mean(clf.predict(test[names[:-1]]) != test.income), abs=1e-12)
         assert error < 0.16
 
+    @pytest.mark.slow
     def test_mnist(self, tmp_path, good):
         def idx(name):
             data = gzip.decompress(shared_data("mnist", f"{name}.gz").read_bytes())
@@ -1454,11 +1454,11 @@ class TestPublicData:
     def test_mulan(self, name, good):
         """Read by SciPy for the comparison; the xml file is found next to the data."""
         folder = shared_data("mulan", name)
-        paths = [folder / f"{name}-{part}.arff" for part in ("train", "test")]
+        paths = [folder / f"{name}-{part}.arff.gz" for part in ("train", "test")]
         parts = []
         labels = list(read_file(paths[0]).labels.names)
         for path in paths:
-            rows, _ = scipy_arff.loadarff(io.StringIO(path.read_text()))
+            rows, _ = scipy_arff.loadarff(io.StringIO(gzip.decompress(path.read_bytes()).decode()))
             frame = pd.DataFrame(rows)
             Y = frame[labels].apply(lambda c: c.astype(str).str.strip("b'").astype(float)).astype(int).to_numpy()
             parts.append((frame.drop(columns=labels).to_numpy(dtype=float), Y))
