@@ -54,7 +54,7 @@ class Stored:
             self.data_: dict | None = header["data"]
             self.nominal_features = header["parameters"]["nominal_features"]
             self.categories = _read_categories(arrays, header["n_features"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
         check_ensemble(self.ensemble, self.n_features_in_, self.kind.n_labels, self.categories, path)
         self.feature_names_in_ = arrays["feature_names"].astype(object) if "feature_names" in arrays else None
