@@ -9,9 +9,7 @@ from .classifier import BaseClassifier, Dag
 from .problem import Problem
 from .stump import Stump
 
-# Relative; what a step has to bring.  Large tables of indicators improve by ever smaller
-# steps, a full pass over the data each, long after the product is good enough for a round.
-_IMPROVEMENT = 1e-3
+_IMPROVEMENT = 1e-12  # relative; below this, rounding would keep the cycle going
 
 
 class Product(BaseEstimator):
@@ -26,6 +24,9 @@ class Product(BaseEstimator):
         Most terms of the product; terms that do not help are left out.
     base : Stump or Tree, default=None
         What learns a term; None means ``Stump()``.
+    n_cycles : int, default=4
+        Most cycles through the terms.  Stumps are done sooner; indicators of very many
+        categories go on by ever smaller steps, a pass over the data each.
 
     Notes
     -----
@@ -33,9 +34,10 @@ class Product(BaseEstimator):
     others with their signs.
     """
 
-    def __init__(self, n_terms=3, base=None):
+    def __init__(self, n_terms=3, base=None, n_cycles=4):
         self.n_terms = n_terms
         self.base = base
+        self.n_cycles = n_cycles
 
     def fit(self, problem: Problem) -> BaseClassifier | None:
         """The product, None where the base learner finds nothing."""
@@ -45,8 +47,9 @@ class Product(BaseEstimator):
         product = np.ones(shape, np.int8)
         found: list[BaseClassifier | None] = [None] * self.n_terms
         best, active = -np.inf, 0
-        stale = term = 0
-        while stale < self.n_terms:
+        stale = term = steps = 0
+        while stale < self.n_terms and steps < self.n_cycles * self.n_terms:
+            steps += 1
             others = product * signs[term]  # dividing by a sign is multiplying by it
             first = all(h is None for h in found)
             h = base.fit(problem if first else problem.with_votes(others))
