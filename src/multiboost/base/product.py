@@ -9,6 +9,9 @@ from .classifier import BaseClassifier, Dag
 from .problem import Problem
 from .stump import Stump
 
+# Stumps are almost always done sooner; indicators of very many categories go on by ever
+# smaller steps, a pass over the data each.
+_CYCLES = 4
 _IMPROVEMENT = 1e-12  # relative; below this, rounding would keep the cycle going
 
 
@@ -16,7 +19,7 @@ class Product(BaseEstimator):
     """Product of base classifiers, h(x) = alpha prod_j v_j phi_j(x).
 
     Each term in turn is learned anew against virtual labels, the true ones times the
-    votes of the other terms, until a full cycle brings no improvement.
+    votes of the other terms, until a full cycle brings no improvement, or for four cycles.
 
     Parameters
     ----------
@@ -24,9 +27,6 @@ class Product(BaseEstimator):
         Most terms of the product; terms that do not help are left out.
     base : Stump or Tree, default=None
         What learns a term; None means ``Stump()``.
-    n_cycles : int, default=4
-        Most cycles through the terms.  Stumps are done sooner; indicators of very many
-        categories go on by ever smaller steps, a pass over the data each.
 
     Notes
     -----
@@ -34,10 +34,9 @@ class Product(BaseEstimator):
     others with their signs.
     """
 
-    def __init__(self, n_terms=3, base=None, n_cycles=4):
+    def __init__(self, n_terms=3, base=None):
         self.n_terms = n_terms
         self.base = base
-        self.n_cycles = n_cycles
 
     def fit(self, problem: Problem) -> BaseClassifier | None:
         """The product, None where the base learner finds nothing."""
@@ -48,7 +47,7 @@ class Product(BaseEstimator):
         found: list[BaseClassifier | None] = [None] * self.n_terms
         best, active = -np.inf, 0
         stale = term = steps = 0
-        while stale < self.n_terms and steps < self.n_cycles * self.n_terms:
+        while stale < self.n_terms and steps < _CYCLES * self.n_terms:
             steps += 1
             others = product * signs[term]  # dividing by a sign is multiplying by it
             first = all(h is None for h in found)
