@@ -25,6 +25,7 @@ _HOMES = {
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
+    "write_report": ".report",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -45,6 +46,7 @@ __all__ = [
     "named_importances",
     "round_rules",
     "staged_evaluation",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .report import write_report
 
 
 def __getattr__(name: str):

@@ -140,16 +140,16 @@ class Importance:
 
 
 def votes_text(votes, labels: list[str], max_votes: int = _VOTES) -> str:
-    """Votes in words, the largest first: ``setosa +0.80, versicolor -0.80``.
+    """The largest votes in words: ``setosa: +0.80, versicolor: -0.80``.
 
     Where all labels get the same vote it is said once.
     """
     votes = np.asarray(votes)
     if votes.size > 1 and np.all(votes == votes[0]):
-        return f"all labels {votes[0]:+.3g}"
+        return f"all labels: {votes[0]:+.3g}"
     order = np.argsort(-np.abs(votes), kind="stable")
     shown = sorted(order[:max_votes].tolist())
-    text = ", ".join(f"{labels[k]} {votes[k]:+.3g}" for k in shown)
+    text = ", ".join(f"{labels[k]}: {votes[k]:+.3g}" for k in shown)
     return text if len(shown) == votes.size else f"{text} and {votes.size - len(shown)} more"
 
 
@@ -236,9 +236,9 @@ def round_rules(clf, rounds=None) -> list[RoundRules]:
     >>> clf = AdaBoostMHClassifier("stump", n_estimators=2, votes="discrete").fit(X, y)
     >>> print(round_rules(clf)[0])
     if petal length (cm) > 2.45 (missing: yes)
-      0 -0.805, 1 +0.805, 2 +0.805
+      0: -0.805, 1: +0.805, 2: +0.805
     otherwise
-      0 +0.805, 1 -0.805, 2 -0.805
+      0: +0.805, 1: -0.805, 2: -0.805
     """
     check_is_fitted(clf)
     e = clf.ensemble_
@@ -249,7 +249,8 @@ def round_rules(clf, rounds=None) -> list[RoundRules]:
         if not 1 <= t <= e.n_rounds:
             raise ValueError(f"rounds are counted from 1 to {e.n_rounds}; got {t}")
         terms = [_term(clf, k, names) for k in range(e.first_term[t - 1], e.first_term[t])]
-        found.append(RoundRules(t, *(_history(clf, name, t) for name in ("edge", "alpha", "Z")), labels, terms))
+        edge, alpha, energy = (_history(clf, name, t) for name in ("edge", "alpha", "Z"))
+        found.append(RoundRules(t, edge, alpha, energy, labels, terms))
     return found
 
 
