@@ -107,14 +107,18 @@ def margin_curves(margins: dict[int, Margins], rows: str, chart: str) -> Html:
     )
 
 
+def area_text(auc: float | None) -> str:
+    """An area under the curve; one that is nearly 1 is not called 1."""
+    return "> 0.9999" if auc is not None and 0.99995 <= auc < 1.0 else number(auc, 4)
+
+
 def roc_small(curve: Roc | None, auc: float | None, name: str, chart: str) -> Html:
     """A small ROC curve."""
     axes = _unit_square().frame("false positives", "true positives", about=2, percent_x=False)
     axes.line([0, 1], [0, 1], "diagonal")
     if curve is not None:
         axes.line(curve.fpr, curve.tpr, "s0", name="roc")
-        axes.words(f"AUC {number(auc, 4)}", axes.px(0.98), axes.py(0.06), "end")
-        said = f"ROC curve of {short(name)}, area {number(auc, 4)}"
+        said = f"ROC curve of {short(name)}, area {area_text(auc)}"
     else:
         axes.words("undefined", axes.px(0.5), axes.py(0.5), "middle")
         said = f"No ROC curve of {short(name)}: all known rows are on one side"
@@ -133,7 +137,6 @@ def reliability_small(curve: Reliability | None, name: str, chart: str) -> Html:
     for predicted, frequency, weight in zip(curve.predicted, curve.frequency, curve.weight, strict=True):
         said = f"predicted {percent(predicted)}, observed {percent(frequency)}, weight {number(weight, 4)}"
         axes.dot(predicted, frequency, "f1", 1.6 + 3.0 * np.sqrt(weight / most), said)
-    axes.words(f"off by {number(100 * curve.error, 2)}\u00a0%", axes.px(0.98), axes.py(0.06), "end")
     return axes.svg(f"Reliability of {short(name)}: predictions are off by {percent(curve.error)} on average", chart)
 
 

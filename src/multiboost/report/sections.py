@@ -68,7 +68,7 @@ def summary(f: Findings) -> Html:
         (names[e.kind], percent(e.error), True),
         ("Hamming loss", percent(e.hamming_loss), e.kind == "multilabel"),
         ("balanced error", percent(e.balanced_error), False),
-        ("mean AUC" if len(e.labels) > 1 else "AUC", number(e.auc, 4), False),
+        ("mean AUC" if len(e.labels) > 1 else "AUC", charts.area_text(e.auc), False),
         ("log-loss", number(e.log_loss), False),
     ]
     if e.kind == "binary":
@@ -244,7 +244,13 @@ def labels(f: Findings) -> Html:
         label = e.labels[k]
         off = None if label.reliability is None else label.reliability.error
         rows.append(
-            [short(label.name), percent(label.prevalence), number(label.auc, 4), percent(label.error), percent(off)]
+            [
+                short(label.name),
+                percent(label.prevalence),
+                charts.area_text(label.auc),
+                percent(label.error),
+                percent(off),
+            ]
         )
         both = tag(
             "div",
@@ -252,12 +258,14 @@ def labels(f: Findings) -> Html:
             charts.reliability_small(label.reliability, label.name, f"reliability-{k}"),
             class_="pair",
         )
-        pictures.append(tag("figure", tag("figcaption", short(label.name)), both, class_="small"))
+        facts = tag("span", f"AUC {charts.area_text(label.auc)}, off by {percent(off)}", class_="quiet")
+        pictures.append(tag("figure", tag("figcaption", f"{short(label.name)} ", facts), both, class_="small"))
     head = ["label", "rows with it", "AUC", "wrong sign", "off by"]
     intro = tag(
         "p",
         "Left: true against false positive rate. Right: predicted probability against observed frequency; "
-        "larger dots hold more rows, and on the diagonal predictions can be taken at their word.",
+        "larger dots hold more rows, and on the diagonal predictions can be taken at their word; "
+        "\u201coff by\u201d is the mean distance from it.",
     )
     return section(
         "labels",
