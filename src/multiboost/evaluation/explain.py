@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .columns import category_names, column_names, tested_names
+from .columns import category_names, column_names, names_in_tests
 
 _LISTED = 6  # categories named in a rule before "and more"
 _VOTES = 4  # labels named in a leaf before "and more", in text
@@ -243,7 +243,7 @@ def round_rules(clf, rounds=None) -> list[RoundRules]:
     check_is_fitted(clf)
     e = clf.ensemble_
     wanted = range(1, e.n_rounds + 1) if rounds is None else [int(t) for t in rounds]
-    names, labels = tested_names(clf), clf._target_kind.label_names()
+    names, labels = names_in_tests(clf), clf._target_kind.label_names()
     found = []
     for t in wanted:
         if not 1 <= t <= e.n_rounds:

@@ -12,7 +12,7 @@ from .svg import Axes, linear_ticks
 
 N_COLOURS = 8
 _EARLY = 0.05  # share of the rounds that may lie above the picture of errors
-_STEPS = 120  # of a shape that are drawn
+MOST_STEPS = 120  # of a shape that are drawn
 _CATEGORIES = 24
 
 
@@ -144,7 +144,7 @@ def _unit_square() -> Axes:
     return Axes((0, 1), (0, 1), width=200, height=196, left=40, right=10, top=8, bottom=36)
 
 
-def coarser(shape: Shape, labels: list[int], at_most: int = _STEPS) -> tuple[np.ndarray, np.ndarray]:
+def coarser(shape: Shape, labels: list[int], at_most: int = MOST_STEPS) -> tuple[np.ndarray, np.ndarray]:
     """Thresholds (m,) and values (m + 1, labels) of a shape with few steps: the largest jumps.
 
     What lies between two jumps that are kept is averaged.

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..evaluation.evaluation import Evaluation, TaskEvaluation
 from . import charts
-from .charts import N_COLOURS, bar, legend, multiples
+from .charts import MOST_STEPS, N_COLOURS, bar, legend, multiples
 from .findings import MOST_COLUMNS, MOST_LABELS, MOST_SHAPES, Findings
 from .markup import Html, join, number, percent, short, tag
 
@@ -312,10 +312,13 @@ def shapes(f: Findings) -> Html | None:
         pictures.append(tag("figure", tag("figcaption", short(shape.name)), picture, class_="small"))
     names = f.shapes.labels
     entries = [(f"s{k % N_COLOURS} solid", names[label]) for k, label in enumerate(drawn)]
+    many = max(len(shape.thresholds) for shape in shown)
+    exactly = "exactly" if many <= MOST_STEPS else f"by its {MOST_STEPS} largest jumps where it has more"
     intro = tag(
         "p",
-        "Every round uses one column, so the score of a label is a sum of one function per column, shown here exactly. "
-        "The vertical scale is the same in all pictures; small marks on the axis are deciles of the given rows.",
+        "Every round uses one column, so the score of a label is a sum of one function per column, shown here "
+        f"{exactly}. The vertical scale is the same in all pictures; small marks on the axis are deciles of the "
+        "given rows.",
     )
     hidden_labels = len(names) - len(drawn)
     return section(
