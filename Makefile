@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench clean lint format
+.PHONY: demo test test-slow bench bench-nominal clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -13,7 +13,7 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.package: $(VENV)/.made pyproject.toml
-	$(PIP) install -e .
+	$(PIP) install -e ".[cli]"
 	touch $@
 
 $(VENV)/.test: $(VENV)/.package
@@ -44,6 +44,9 @@ test-slow: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.quick
+
+bench-nominal: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.nominal
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

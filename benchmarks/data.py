@@ -1,4 +1,4 @@
-"""Data sets of the benchmarks, as arrays."""
+"""Data sets of the benchmarks, as arrays or, where columns are nominal, as pandas data frames."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.io import loadmat
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -23,11 +26,11 @@ class DataMissing(Exception):
 
 
 class Split(NamedTuple):
-    """Training and test part of a data set."""
+    """Training and test part of a data set; X may be a data frame."""
 
-    X: np.ndarray
+    X: Any
     y: np.ndarray
-    X_test: np.ndarray
+    X_test: Any
     y_test: np.ndarray
 
 
@@ -224,6 +227,84 @@ def arff(name: str) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"the last attribute of {name}, {attributes[-1].name!r}, has no classes")
     rows = rows[np.isfinite(rows[:, -1])]
     return rows[:, :-1], np.unique(rows[:, -1], return_inverse=True)[1]
+
+
+def frame_of(attributes: list[Attribute], rows: np.ndarray) -> pd.DataFrame:
+    """A data frame of ARFF rows: nominal attributes as categories, all declared ones, and ``?`` as missing."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for (name, values), column in zip(attributes, rows.T, strict=True):
+        codes = np.where(np.isnan(column), -1, column)
+        columns[name] = column if values is None else pd.Categorical.from_codes(codes.astype(int), values)
+    return pd.DataFrame(columns)
+
+
+def arff_frame(name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """A classification set in ARFF whose last attribute is the class: X with categories, y."""
+    attributes, rows = read_arff(file_of("arff", "classification", f"{name}.arff"))
+    if attributes[-1].values is None:
+        raise ValueError(f"the last attribute of {name}, {attributes[-1].name!r}, has no classes")
+    rows = rows[np.isfinite(rows[:, -1])]
+    return frame_of(attributes[:-1], rows[:, :-1]), np.unique(rows[:, -1], return_inverse=True)[1]
+
+
+def _categorical(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns of text become categories."""
+    import pandas as pd
+
+    texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
+    return frame.astype(dict.fromkeys(texts, "category"))
+
+
+def mushroom() -> tuple[pd.DataFrame, np.ndarray]:
+    """Edible or poisonous: 22 nominal columns, one of them with missing values."""
+    import pandas as pd
+
+    options = {"header": None, "na_values": "?", "keep_default_na": False}
+    rows = pd.read_csv(file_of("mushroom", "agaricus-lepiota.data"), **options)
+    X = _categorical(rows.iloc[:, 1:]).rename(columns=lambda j: f"column {j}")
+    return X, (rows[0] == "p").to_numpy().astype(int)
+
+
+ADULT = (
+    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
+    "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
+)  # fmt: skip
+
+
+def adult() -> Split:
+    """Census income with the split it comes with: 6 numeric and 8 nominal columns, ``?`` missing."""
+    import pandas as pd
+
+    options = {"header": None, "names": ADULT, "skipinitialspace": True, "na_values": "?", "keep_default_na": False}
+    train = pd.read_csv(file_of("adult", "adult.data"), **options)
+    test = pd.read_csv(file_of("adult", "adult.test"), skiprows=1, **options)
+    both = _categorical(pd.concat([train, test], ignore_index=True))  # the same categories in both parts
+    X, y = both.drop(columns="income"), both["income"].str.startswith(">").to_numpy().astype(int)
+    n = len(train)
+    return Split(X[:n], y[:n], X[n:], y[n:])
+
+
+def ratings(n_rows: int, n_users: int, n_items: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Generated (user, item) -> one of five ratings, about equally frequent.
+
+    The score of a rating is a bias of the user, one of the item, the product of three hidden traits of each, and noise.
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    user, item = rng.integers(0, n_users, n_rows), rng.integers(0, n_items, n_rows)
+    taste, trait = rng.normal(size=(n_users, 3)), rng.normal(size=(n_items, 3))
+    bias = rng.normal(size=n_users)[user] + rng.normal(size=n_items)[item]
+    score = bias + (taste[user] * trait[item]).sum(axis=1) + 0.5 * rng.normal(size=n_rows)
+    X = pd.DataFrame(
+        {
+            name: pd.Categorical.from_codes(codes, [f"{name} {k}" for k in range(n)])
+            for name, codes, n in (("user", user, n_users), ("item", item, n_items))
+        }
+    )
+    return X, np.digitize(score, np.quantile(score, (0.2, 0.4, 0.6, 0.8)))
 
 
 def mulan(name: str) -> Split:

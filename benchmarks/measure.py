@@ -20,7 +20,7 @@ import numpy as np
 
 from .data import PROJECT
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost", "catboost")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "lightgbm", "xgboost", "catboost")
 
 
 class Times(NamedTuple):
@@ -47,13 +47,18 @@ def seconds_of(action) -> float:
     return time.perf_counter() - start
 
 
-def interleaved(actions: dict, repeats: int) -> dict[str, Times]:
-    """Time several actions in turn, so that a slow moment of the machine meets all of them."""
+def in_turn(actions: dict, repeats: int) -> dict[str, list[float]]:
+    """Seconds of several actions in turn, so that a slow moment of the machine meets all of them."""
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(repeats):
         for name, action in actions.items():
             seconds[name].append(seconds_of(action))
-    return {name: Times.of(found) for name, found in seconds.items()}
+    return seconds
+
+
+def interleaved(actions: dict, repeats: int) -> dict[str, Times]:
+    """Times of several actions `in_turn`."""
+    return {name: Times.of(found) for name, found in in_turn(actions, repeats).items()}
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -32,12 +32,21 @@ class Peer(ABC):
     def model(self):
         """The package's own classifier."""
 
+    @staticmethod
+    def table(X):
+        """A data frame with categories and missing values as the package wants it."""
+        return X
+
+    def options(self, X) -> dict:
+        """What the package's fit has to be told about the table."""
+        return {}
+
     def fit(self, X, y) -> Peer:
         """Train; classes that do not occur in y are taken out, as not every package allows them."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.model_ = self.model()
         with threadpool_limits(self.threads):
-            self.model_.fit(X, codes)
+            self.model_.fit(X, codes, **self.options(X))
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -75,7 +84,9 @@ class XGBoost(Peer):
     def model(self):
         from xgboost import XGBClassifier
 
-        return XGBClassifier(**_given(n_estimators=self.rounds), tree_method="hist", n_jobs=self.threads)
+        return XGBClassifier(
+            **_given(n_estimators=self.rounds), tree_method="hist", enable_categorical=True, n_jobs=self.threads
+        )
 
 
 class HistGradientBoosting(Peer):
@@ -87,14 +98,30 @@ class HistGradientBoosting(Peer):
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         if self.rounds is None:
-            return HistGradientBoostingClassifier(random_state=0)
-        return HistGradientBoostingClassifier(max_iter=self.rounds, early_stopping=False, random_state=0)
+            return HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
+        return HistGradientBoostingClassifier(
+            max_iter=self.rounds, early_stopping=False, categorical_features="from_dtype", random_state=0
+        )
 
 
 class CatBoost(Peer):
     """CatBoost, 1000 rounds by default."""
 
     name = "CatBoost"
+
+    @staticmethod
+    def table(X):
+        """It refuses NaN in nominal columns, so that missing becomes a category there; elsewhere NaN stays."""
+        found = {
+            name: column.cat.add_categories("missing").fillna("missing")
+            for name, column in X.select_dtypes("category").items()
+            if column.hasnans
+        }
+        return X.assign(**found)
+
+    def options(self, X) -> dict:
+        """Its nominal columns have to be named."""
+        return {"cat_features": list(X.select_dtypes("category"))} if hasattr(X, "select_dtypes") else {}
 
     def model(self):
         from catboost import CatBoostClassifier

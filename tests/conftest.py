@@ -88,6 +88,9 @@ def leaf_numbers(ensemble, term: int, X: np.ndarray) -> np.ndarray:
             value = x[ensemble.feature[node]]
             if np.isnan(value):
                 right = ensemble.missing_right[node]
+            elif ensemble.set_start[node] >= 0:  # the number of a category, and a bit for each
+                byte = ensemble.sets[ensemble.set_start[node] + int(value) // 8]
+                right = int(byte) >> (int(value) % 8) & 1
             else:
                 right = value > ensemble.threshold[node]
             node = int(ensemble.child[node, int(right)])

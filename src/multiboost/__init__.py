@@ -14,6 +14,12 @@ _HOMES = {
     "Selector": ".base",
     "Indicator": ".base",
     "FromClassifier": ".base",
+    "EarlyStopping": ".boosting.callbacks",
+    "TimeLimit": ".boosting.callbacks",
+    "Progress": ".boosting.callbacks",
+    "Log": ".boosting.callbacks",
+    "StopOnInterrupt": ".boosting.callbacks",
+    "Callback": ".boosting.callbacks",
     "load_model": ".estimators.persistence",
     "ModelFileError": ".ensemble.modelfile",
     "evaluate": ".evaluation",
@@ -29,15 +35,21 @@ _HOMES = {
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Callback",
+    "EarlyStopping",
     "FromClassifier",
     "Indicator",
     "LearningCurveDisplay",
+    "Log",
     "MarginDistributionDisplay",
     "ModelFileError",
     "Product",
+    "Progress",
     "Selector",
     "ShapeDisplay",
+    "StopOnInterrupt",
     "Stump",
+    "TimeLimit",
     "Tree",
     "additive_shapes",
     "evaluate",
@@ -51,6 +63,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .ensemble.modelfile import ModelFileError
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.persistence import load_model

@@ -30,11 +30,19 @@ class Loss:
         """F before the first round, (K,); ``signed`` is W0 Y."""
         return np.zeros(signed.shape[1])
 
+    def risk(self, scores: np.ndarray, signed: np.ndarray) -> float:
+        """Weighted loss of scores F, both (n, K); ``signed`` is W0 Y."""
+        raise NotImplementedError
+
 
 class Exponential(Loss):
     """W0 exp(-F Y) (Kegl 2011, eq. 3.13): AdaBoost.MH."""
 
     code, name, has_curvature = EXPONENTIAL, "exponential", False
+
+    def risk(self, scores, signed):
+        with np.errstate(over="ignore"):  # far on the wrong side the loss is infinite, and may say so
+            return float((np.abs(signed) * np.exp(-scores * np.sign(signed))).sum())
 
 
 class Logistic(Loss):
@@ -48,6 +56,9 @@ class Logistic(Loss):
         negative = np.maximum(-signed, 0.0).sum(axis=0)
         tiny = np.abs(signed).sum() / max(1, np.count_nonzero(signed))
         return 0.5 * np.log((positive + tiny) / (negative + tiny))
+
+    def risk(self, scores, signed):
+        return float((np.abs(signed) * np.logaddexp(0.0, -2.0 * scores * np.sign(signed))).sum())
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Exponential(), Logistic())}

@@ -10,6 +10,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
+from sklearn.base import is_regressor
+
 from .from_classifier import FromClassifier
 from .product import Product
 from .stump import Indicator, Selector, Stump
@@ -40,7 +42,7 @@ def base_learner_from(spec: Any):
             f"base_learner must be one of {', '.join(map(repr, LEARNERS))}, or a Stump, Tree, Product, Selector, "
             f"Indicator or FromClassifier; got {spec!r}"
         )
-    if isinstance(spec, FromClassifier) and not (hasattr(spec.estimator, "fit") and hasattr(spec.estimator, "predict")):
+    if isinstance(spec, FromClassifier) and not _classifies(spec.estimator):
         raise ValueError(f"FromClassifier needs a classifier with fit and predict; got {spec.estimator!r}")
     for size in _LEAST:
         value = getattr(spec, size, None)
@@ -51,6 +53,13 @@ def base_learner_from(spec: Any):
     if base is not None:
         base_learner_from(base)
     return spec
+
+
+def _classifies(estimator) -> bool:
+    """Whether an object, not a class, can be trained and asked, and is no regressor."""
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+        return False
+    return not (hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator))
 
 
 def _parse(text: str):

@@ -6,7 +6,7 @@ different parts; the loop names none of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
@@ -20,10 +20,13 @@ from ..kernels.dtypes import NODE, ROW
 from ..kernels.team import Team
 from ..kernels.update import CHUNK, State, advance
 from ..losses import Loss
+from .callbacks import Callback
+from .watch import Watch
 
 LEAST_EDGE = 1e-10  # below this a base classifier is no better than a coin
 
 HISTORY = ("edge", "alpha", "Z", "risk", "training_error", "seconds_search", "seconds_update")
+WATCHED = ("validation_error", "validation_risk")
 
 
 class Boosting:
@@ -44,6 +47,10 @@ class Boosting:
         Scores of ``start`` on the training set.
     seed : int
         Of whatever is random in the base learner.
+    history : dict of sequences or None
+        Of the rounds of ``start``.
+    watch : Watch or None
+        A validation set.
     """
 
     def __init__(
@@ -58,6 +65,8 @@ class Boosting:
         start: Ensemble | None = None,
         scores: np.ndarray | None = None,
         seed: int = 0,
+        history: dict | None = None,
+        watch: Watch | None = None,
     ):
         self.base_learner, self.loss, self.step, self.team = base_learner, loss, step, team
         signed = target.signed
@@ -92,8 +101,16 @@ class Boosting:
             team=team,
             seed=seed,
         )
-        self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
+        names = HISTORY + (WATCHED if watch is not None else ())
+        before = start.n_rounds if start is not None else 0
+        unknown = [np.nan] * before
+        self.history: dict[str, list[float]] = {name: list((history or {}).get(name, unknown)) for name in names}
+        self.watch = watch
+        if watch is not None:
+            watch.begin(self.builder.build(), team)
+        self.n_rounds = self.wanted = before
         self.stopped = ""
+        self.whole = True  # whether F and the rounds belong together: not in the middle of a round
         self._out = np.zeros(5)
         self._advance(np.zeros((0, n), NODE), np.zeros(0, np.intp), np.zeros((0, n_labels)))
 
@@ -115,6 +132,12 @@ class Boosting:
 
     def round(self) -> bool:
         """One round; False where no base classifier helps any more."""
+        self.whole = False
+        more = self._round()
+        self.whole = True
+        return more
+
+    def _round(self) -> bool:
         begin = perf_counter()
         h = self.base_learner.fit(self.problem)
         searched = perf_counter()
@@ -135,15 +158,33 @@ class Boosting:
         self._advance(h.leaf, offset, values)
         h.leaf = h.leaf[:, :0]  # n numbers that nobody needs again
         self.builder.append(h)
-        row = (edge, alpha, energy, self.risk, self.training_error, searched - begin, perf_counter() - searched)
-        for name, value in zip(HISTORY, row, strict=True):
+        self.n_rounds += 1
+        row = [edge, alpha, energy, self.risk, self.training_error, searched - begin, perf_counter() - searched]
+        if self.watch is not None:
+            newest = EnsembleBuilder(np.zeros(self.builder.initial.size), self.builder.n_columns)
+            newest.append(h)
+            self.watch.add(newest.build(), self.team)
+            row += [self.watch.error, self.watch.risk]
+        for name, value in zip(self.history, row, strict=True):
             self.history[name].append(value)
         return True
 
-    def run(self, n_rounds: int, after_round: Callable[[Boosting], None] | None = None) -> None:
-        """Up to ``n_rounds`` rounds."""
-        for _ in range(n_rounds):
-            if not self.round():
-                break
-            if after_round is not None:
-                after_round(self)
+    def run(self, n_rounds: int, callbacks: Sequence[Callback] = ()) -> int:
+        """Up to ``n_rounds`` rounds; returns how many rounds the model should have."""
+        self.wanted = self.n_rounds + n_rounds
+        begun: list[Callback] = []
+        try:
+            for callback in callbacks:
+                callback.begin(self)
+                begun.append(callback)
+            for _ in range(n_rounds):
+                if not self.round():
+                    break
+                stop = [callback.after_round(self) for callback in callbacks]  # all of them see the round
+                if any(stop):
+                    break
+        finally:
+            for callback in begun:
+                callback.end(self)
+        keep = [callback.rounds_to_keep(self) for callback in callbacks]
+        return min((k for k in keep if k is not None), default=self.n_rounds)

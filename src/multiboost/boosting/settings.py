@@ -18,7 +18,7 @@ from sklearn.base import clone
 from ..base import Tree
 from ..base.criterion import Criterion, Edge, LogOdds, Newton
 from ..data.dataset import Dataset
-from ..data.table import Table
+from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.dtypes import EDGE, lanes
 from ..kernels.team import Team
@@ -90,13 +90,15 @@ class Settings:
             coarse=not exhaustive, min_category_rows=self.bins.min_category_rows,
         )  # fmt: skip
 
-    def boosting(self, table: Table, target: Target, team: Team, start=None, scores=None) -> Boosting:
+    def boosting(
+        self, table: Table, target: Target, team: Team, start=None, scores=None, history=None, watch=None
+    ) -> Boosting:
         """A run with these settings, ready for its first round."""
         dataset = self.dataset(table, target, team)
         criterion = self.criterion(target)
         return Boosting(
             dataset, target, self.loss, criterion, self.base_learner, self.step, team,
-            start=start, scores=scores, seed=self.seed,
+            start=start, scores=scores, seed=self.seed, history=history, watch=watch,
         )  # fmt: skip
 
 
@@ -147,15 +149,18 @@ def choose_settings(
 def _better(options: list[Settings], table: Table, target: Target, team: Team) -> Settings:
     """The settings with the lowest held-out error after a few rounds; the first on a tie."""
     rows = np.random.default_rng(0).permutation(table.n_rows)[:_TRIAL_ROWS]
+    sample, labels = table.take(rows), target.take(rows)
+    if not isinstance(sample, SparseTable):
+        sample = sample.encoded()
     fold = np.arange(rows.size) % _FOLDS
     errors = np.zeros(len(options))
     for held_out in range(_FOLDS if rows.size <= _FEW else 1):
-        inside, outside = rows[fold != held_out], rows[fold == held_out]
-        if not (np.any(target.signed[inside]) and np.any(target.signed[outside])):
+        inside, outside = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
+        if not (np.any(labels.signed[inside]) and np.any(labels.signed[outside])):
             continue
-        learned, tested = target.take(inside), target.take(outside)
+        learned, tested = labels.take(inside), labels.take(outside)
         for k, settings in enumerate(options):
-            boosting = settings.boosting(table.take(inside), learned, team)
+            boosting = settings.boosting(sample.take(inside), learned, team)
             boosting.run(_TRIAL_ROUNDS)
-            errors[k] += tested.error(boosting.builder.build().scores(table.take(outside), team))
+            errors[k] += tested.error(boosting.builder.build().scores(sample.take(outside), team))
     return options[int(errors.argmin())]

@@ -7,6 +7,7 @@ are missing; the empty text is a category like any other.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from numbers import Integral, Real
 
 import numpy as np
@@ -20,7 +21,9 @@ def text_of(value) -> str:
         return str(bool(value))
     if isinstance(value, Integral):
         return str(int(value))
-    if isinstance(value, Real):
+    if isinstance(value, Decimal) and value.is_finite() and value == int(value):
+        return str(int(value))
+    if isinstance(value, (Real, Decimal)):
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)
     return str(value)
@@ -30,7 +33,7 @@ def is_missing(value) -> bool:
     """Whether a cell says that there is no value."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, Real) and value != value  # noqa: PLR0124
+    return isinstance(value, (Real, Decimal)) and value != value  # noqa: PLR0124
 
 
 class Factor:
@@ -70,6 +73,8 @@ def factor_of_series(series) -> Factor:
     if kind.is_pandas():
         if hasattr(native, "cat"):
             return Factor(native.cat.codes.to_numpy(), native.cat.categories)
+        if native.dtype == object:  # pandas takes True and 1 for one value
+            return factor_of_array(native.to_numpy())
         number, values = native.factorize()
         return Factor(number, values)
     if kind.is_pyarrow():
@@ -80,13 +85,15 @@ def factor_of_series(series) -> Factor:
         encoded = native.combine_chunks()
         number = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         return Factor(number, encoded.dictionary.to_pylist())
-    if kind.is_polars():
+    if kind.is_polars() and str(series.dtype) not in ("Boolean", "Object"):
         if not series.dtype.is_numeric():
             native = series.cast(_text_type()).to_native()
         values = native.drop_nulls().unique(maintain_order=True)
         number = native.replace_strict(values, np.arange(len(values)), default=-1)
         return Factor(number.to_numpy(), values.to_list())
-    return factor_of_array(np.array(series.to_list(), dtype=object))
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return factor_of_array(values)
 
 
 def _text_type():

@@ -73,12 +73,22 @@ class Table(ABC):
             return self.native(0, self.n_rows)
         return self.take(rows).native(0, rows.size)
 
+    def encoded(self) -> Table:
+        """The same table as one dense array of numbers."""
+        return EncodedTable(self.finite_rows(0, self.n_rows), self.categories)
+
     def says_nominal(self, j: int) -> bool:
         """Whether a column's own type says that it is nominal."""
         return False
 
     def factor(self, j: int) -> Factor:
         """A column as numbers into its distinct values."""
+        try:
+            return self._factor(j)
+        except TypeError as error:
+            raise ValueError(f"column {self.label(j)} holds values that cannot be categories: {error}") from error
+
+    def _factor(self, j: int) -> Factor:
         raise ValueError("a sparse matrix has no nominal columns; pass a data frame or an array")
 
     def with_categories(self, nominal: np.ndarray) -> list[Categories | None]:
@@ -112,7 +122,7 @@ class DenseTable(Table):
         self.n_rows, self.n_columns = array.shape
         self.categories = categories
 
-    def factor(self, j):
+    def _factor(self, j):
         return factor_of_array(self.array[:, j])
 
     def _values(self, j: int) -> np.ndarray:
@@ -144,6 +154,27 @@ class DenseTable(Table):
 
     def take(self, rows):
         return DenseTable(self.array[rows], self.categories)
+
+    def native(self, first, last):
+        return self.array[first:last]
+
+
+class EncodedTable(Table):
+    """Numbers only: nominal columns hold the numbers of their categories."""
+
+    def __init__(self, array: np.ndarray, categories: list[Categories | None] | None):
+        self.array = array
+        self.n_rows, self.n_columns = array.shape
+        self.categories = categories
+
+    def columns(self, first, last):
+        return [Column(values) for values in np.ascontiguousarray(self.array[:, first:last].T)]
+
+    def rows(self, first, last):
+        return self.array[first:last]
+
+    def take(self, rows):
+        return EncodedTable(self.array[rows], self.categories)
 
     def native(self, first, last):
         return self.array[first:last]
@@ -201,11 +232,8 @@ class Frame(Table):
             return any(isinstance(v, str) for v in self.frame[:, j].to_list())
         return dtype == "String" or dtype.startswith(("Categorical", "Enum"))
 
-    def factor(self, j):
-        try:
-            return factor_of_series(self.frame[:, j])
-        except TypeError as error:
-            raise ValueError(f"column {self.label(j)} holds values that cannot be categories: {error}") from error
+    def _factor(self, j):
+        return factor_of_series(self.frame[:, j])
 
     def _values(self, j: int) -> np.ndarray:
         categories = self.categories[j] if self.categories is not None else None
@@ -215,7 +243,7 @@ class Frame(Table):
         dtype = series.dtype
         as_objects = str(dtype) in ("Boolean", "Unknown", "Object")
         if not (dtype.is_numeric() or as_objects):
-            remedy = "it held numbers in fit" if self.categories is not None else "encode it as numbers or leave it out"
+            remedy = "encode it as numbers, name it in nominal_features of fit if it is nominal, or leave it out"
             raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; {remedy}")
         try:
             if as_objects:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -100,14 +101,24 @@ class Ensemble:
         """All arrays by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "phi"}
 
+    def digest(self) -> str:
+        """A short name for the model: the same for the same bits, whatever file it comes from."""
+        found = hashlib.blake2b(digest_size=8)
+        for name, array in sorted(self.arrays().items()):
+            found.update(f"{name}{array.shape}{array.dtype.str}".encode() + np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
     def head(self, n_rounds: int) -> Ensemble:
         """The first rounds of the ensemble."""
         terms = self.first_term[n_rounds]
         tests = self.feature.size if n_rounds == self.n_rounds else _first_of(self.root[terms:], self.feature.size)
+        child, root = self.child[:tests], self.root[:terms]
+        leaves = int(max((~child).max(initial=-1), (~root).max(initial=-1))) + 1
+        n_bytes = _first_of(self.set_start[tests:], self.sets.size)
         return Ensemble(
-            self.initial, self.feature[:tests], self.threshold[:tests], self.missing_right[:tests],
-            self.child[:tests], self.gain[:tests], self.values, self.root[:terms],
-            self.first_term[: n_rounds + 1], self.size[:n_rounds], self.set_start[:tests], self.sets, self.phi,
+            self.initial, self.feature[:tests], self.threshold[:tests], self.missing_right[:tests], child,
+            self.gain[:tests], self.values[:leaves], root, self.first_term[: n_rounds + 1], self.size[:n_rounds],
+            self.set_start[:tests], self.sets[:n_bytes], self.phi,
         )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,15 +14,18 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..base import Tree, base_learner_from
+from ..boosting.callbacks import EveryRound
 from ..boosting.loop import Boosting
 from ..boosting.settings import LOSS_CHOICES, VOTES, Bins, Settings, choose_settings
+from ..boosting.watch import Watch
 from ..data.table import is_frame
-from ..data.target import WEIGHTINGS, Target, as_labels, recognise, unknown_labels
+from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise, unknown_labels
 from ..ensemble.ensemble import Ensemble
 from ..kernels.team import Team
+from .checkpoint import Checkpoint, Resumed
 from .link import probabilities, slope_of
 from .persistence import save_classifier
-from .validation import check_choice, check_number, check_table, check_weights, seed_of, thread_count
+from .validation import check_choice, check_cuts, check_number, check_table, check_weights, seed_of, thread_count
 
 MIN_CATEGORY_ROWS = 2
 
@@ -81,7 +85,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     ensemble_ : Ensemble
         The model as flat arrays.
     history_ : dict of ndarray
-        Per round: edge, alpha, Z, risk, training_error, seconds_search, seconds_update.
+        Per round: edge, alpha, Z, risk, training_error, seconds_search, seconds_update, and
+        with a validation set validation_error and validation_risk.
     feature_importances_ : ndarray (n_features_in_,)
         Share of each feature in the gain of all cuts.
     n_features_in_ : int
@@ -96,6 +101,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         Of the link from scores to probabilities, see `predict_proba`.
     loss_, learning_rate_, base_learner_
         What "auto" and None have become.
+    data_ : dict or None
+        What the command line knows of the training file; kept in the model file.
 
     Notes
     -----
@@ -125,6 +132,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     array([0, 0])
     """
 
+    data_: dict | None = None
     history_: dict[str, np.ndarray]
     ensemble_: Ensemble
 
@@ -198,13 +206,25 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         if self.votes == "discrete" and self.loss == "logistic":
             raise ValueError("votes='discrete' goes with loss='exponential'; the logistic loss has real votes")
 
-    def fit(self, X, y, sample_weight=None, label_weight=None):
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        label_weight=None,
+        *,
+        validation=None,
+        callbacks=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=None,
+    ):
         """Boost ``n_estimators`` rounds.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Numbers; NaN, None and NA are missing values.
+            Numbers, or names in nominal columns; NaN, None and NA are missing values.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             Classes; 0 and 1 in several columns are labels; other columns are tasks.  NaN,
             None and NA in several columns mean that the label is unknown.
@@ -212,6 +232,17 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         label_weight : array of shape (n_samples, n_labels), default=None
             A weight for every pair; multiplies the weights of ``weighting``, or replaces
             them where that is "given".
+        validation : tuple (X, y) or (X, y, sample_weight), default=None
+            Adds ``validation_error`` and ``validation_risk`` to the history.
+        callbacks : list of Callback, default=None
+            `EarlyStopping`, `TimeLimit`, `Progress`, `Log`, `StopOnInterrupt`, or your own.
+        checkpoint : str or path, default=None
+            A file that is written every ``checkpoint_every`` seconds and at the end; it is a
+            model file, too.
+        checkpoint_every : float, default=60.0
+        resume : str, path or bool, default=None
+            A checkpoint to go on from; the result is that of a run without interruption,
+            bit for bit.  True means ``checkpoint``, where there is such a file already.
 
         Returns
         -------
@@ -221,7 +252,11 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         learner = base_learner_from(self.base_learner)
         going_on = self.warm_start and hasattr(self, "ensemble_")
+        resumed = _resumed(resume, checkpoint)
+        if resumed is not None and going_on:
+            raise ValueError("resume and warm_start both say where to go on from; use one of them")
         table = check_table(self, X, reset=not going_on, nominal_features=self.nominal_features)
+        check_cuts(learner, table)
         labels, names = _labels_of(y)
         if len(labels) != table.n_rows:
             check_consistent_length(np.empty(table.n_rows), labels)
@@ -233,11 +268,17 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             rows = np.flatnonzero(weighs)
             table, target = table.take(rows), target.take(rows)
         with Team(thread_count(self.n_jobs)) as team:
-            start: Ensemble | None = self.ensemble_ if going_on else None
-            scores = None
-            if start is not None:
-                settings = self._settings
+            start: Ensemble | None = None
+            scores = history = None
+            if going_on:
+                settings, start, history = self._settings, self.ensemble_, self.history_
                 scores = start.scores(table, team)
+            elif resumed is not None:
+                before = resumed.classifier
+                settings, start, history, scores = before._settings, before.ensemble_, before.history_, resumed.scores
+                if scores.shape != target.signed.shape:
+                    raise ValueError(f"{resumed.path}: its run had {scores.shape} samples and labels, this one has "
+                                     f"{target.signed.shape}; go on with the same table")  # fmt: skip
             else:
                 settings = choose_settings(
                     table, target, learner,
@@ -248,13 +289,34 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             rounds = self.n_estimators - (start.n_rounds if start is not None else 0)
             if rounds < 0:
                 raise ValueError(
-                    f"n_estimators={self.n_estimators} is less than the {self.ensemble_.n_rounds} rounds of the "
-                    "warm start; raise it or set warm_start=False"
+                    f"n_estimators={self.n_estimators} is less than the {start.n_rounds if start else 0} rounds "
+                    "to go on from; raise it or start anew"
                 )
-            boosting = settings.boosting(table, target, team, start, scores)
-            boosting.run(rounds, self._progress(rounds))
-        self._keep(boosting, target, settings, going_on)
+            watch = None if validation is None else self._watch(validation, kind, settings)
+            boosting = settings.boosting(table, target, team, start, scores, history, watch)
+            if resumed is not None:
+                resumed.check(boosting, target, settings)
+            every = [EveryRound(max(1, rounds // 10) if self.verbose == 1 else 1)] if self.verbose else []
+            saved = [Checkpoint(self, target, settings, checkpoint, checkpoint_every)] if checkpoint else []
+            keep = boosting.run(rounds, [*every, *(callbacks or []), *saved])
+            if boosting.n_rounds == 0:
+                raise ValueError(f"nothing can be learned from this table: {boosting.stopped}")
+            self._keep(boosting, target, settings, keep)
+        if boosting.stopped and self.verbose:
+            print(f"stopped after {boosting.n_rounds} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
         return self
+
+    def _watch(self, validation, kind: TargetKind, settings: Settings) -> Watch:
+        """The validation set, checked as the training set is."""
+        if not (isinstance(validation, (tuple, list)) and len(validation) in (2, 3)):
+            raise ValueError("validation must be a tuple (X, y) or (X, y, sample_weight)")
+        table = check_table(self, validation[0], reset=False)
+        labels, _ = _labels_of(validation[1])
+        weight = check_weights(validation[2], table.n_rows) if len(validation) == 3 else None
+        if len(labels) != table.n_rows:
+            check_consistent_length(np.empty(table.n_rows), labels)
+        weighting = "uniform" if self.weighting == "given" else self.weighting
+        return Watch(table, Target(kind, labels, weighting, weight, None), settings.loss)
 
     def _is_free(self) -> bool:
         """Whether loss, step and size of the trees are ours to choose."""
@@ -265,40 +327,22 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             and self.votes == "real"
         )
 
-    def _progress(self, rounds: int):
-        if not self.verbose:
-            return None
-        every = max(1, rounds // 10) if self.verbose == 1 else 1
-
-        def report(boosting: Boosting) -> None:
-            done = len(boosting.builder.rounds)
-            if done % every == 0 or done == rounds:
-                print(
-                    f"round {done:>{len(str(rounds))}} of {rounds}   edge {boosting.history['edge'][-1]:.4f}   "
-                    f"risk {boosting.risk:.4g}   training error {100 * boosting.training_error:.2f} %",
-                    file=sys.stderr,
-                    flush=True,
-                )
-
-        return report
-
-    def _keep(self, boosting: Boosting, target: Target, settings: Settings, going_on: bool) -> None:
-        """What fit leaves behind."""
-        if boosting.stopped and not going_on and not boosting.builder.rounds:
-            raise ValueError(f"nothing can be learned from this table: {boosting.stopped}")
+    def _keep(self, boosting: Boosting, target: Target, settings: Settings, n_rounds: int) -> None:
+        """What fit leaves behind: the first ``n_rounds`` rounds."""
         self.ensemble_ = boosting.builder.build()
+        scores = boosting.state.scores
+        if n_rounds < self.ensemble_.n_rounds:
+            self.ensemble_ = self.ensemble_.head(n_rounds)
+            scores = self.ensemble_.scores(boosting.problem.dataset.table, boosting.team)
         self._target_kind = kind = target.kind
         self._settings = settings
         self.classes_ = kind.classes if kind.kind == "multitask" else kind.classes[0]
-        before = self.history_ if going_on else {name: np.zeros(0) for name in boosting.history}
-        self.history_ = {name: np.concatenate([before[name], new]) for name, new in boosting.history.items()}
+        self.history_ = {name: np.array(values[:n_rounds]) for name, values in boosting.history.items()}
         self.n_estimators_ = self.ensemble_.n_rounds
-        self.slope_ = slope_of(target, boosting.state.scores)
+        self.slope_ = slope_of(target, scores)
         self.loss_ = settings.loss.name
         self.learning_rate_ = settings.step.learning_rate
         self.base_learner_ = settings.base_learner
-        if boosting.stopped and self.verbose:
-            print(f"stopped after {self.n_estimators_} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
 
     @property
     def categories_(self) -> list[np.ndarray | None]:
@@ -503,6 +547,15 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         save_classifier(self, path)
+
+
+def _resumed(resume, checkpoint) -> Resumed | None:
+    """The checkpoint to go on from, None for a new run."""
+    if resume is True:
+        if checkpoint is None:
+            raise ValueError("resume=True goes on from the checkpoint: name its file, checkpoint=...")
+        return Resumed(checkpoint) if Path(checkpoint).exists() else None
+    return Resumed(resume) if resume else None
 
 
 def _labels_of(y) -> tuple[np.ndarray, list[str] | None]:

@@ -17,14 +17,19 @@ from ..ensemble.ensemble import Ensemble, EnsembleBuilder
 from ..ensemble.modelfile import ModelFileError, read_model, write_model
 from ..losses import LOSSES
 
+# Parameters that say how to compute, not what: they leave no trace in the model.
+_NOT_SAVED = ("n_jobs", "verbose")
 
-def save_classifier(classifier, path) -> None:
+
+def save_classifier(classifier, path, more_header: dict | None = None, more_arrays: dict | None = None) -> None:
     """Write a fitted classifier.
 
     Parameters
     ----------
     classifier : AdaBoostMHClassifier
     path : str or path
+    more_header, more_arrays : dict or None
+        What a checkpoint has besides.
     """
     settings, kind = classifier._settings, classifier._target_kind
     if classifier.ensemble_.phi:
@@ -32,7 +37,7 @@ def save_classifier(classifier, path) -> None:
             "a model of FromClassifier holds fitted scikit-learn objects, which have no place in a model file; "
             "keep it with a tool that stores Python objects"
         )
-    parameters = classifier.get_params(deep=False)
+    parameters = {k: v for k, v in classifier.get_params(deep=False).items() if k not in _NOT_SAVED}
     parameters["base_learner"] = spec_of(base_learner_from(classifier.base_learner))
     if not isinstance(parameters["random_state"], (int, type(None))):
         parameters["random_state"] = None  # a generator's state is not part of the model
@@ -54,19 +59,22 @@ def save_classifier(classifier, path) -> None:
         "seed": int(settings.seed),
         "n_features": int(classifier.n_features_in_),
         "slope": float(classifier.slope_),
-        "history": sorted(classifier.history_),
+        "history": sorted(name for name in classifier.history_ if not name.startswith("seconds")),
+        "data": classifier.data_,
+        **(more_header or {}),
     }
     arrays = {f"ensemble.{name}": array for name, array in classifier.ensemble_.arrays().items()}
     for t, classes in enumerate(kind.classes):
         arrays[f"classes.{t}"] = _plain(classes, f"classes of task {t}")
-    for name, values in classifier.history_.items():
-        arrays[f"history.{name}"] = values
+    # Without the seconds: the same training gives the same file, byte for byte.
+    for name in header["history"]:
+        arrays[f"history.{name}"] = classifier.history_[name]
     if hasattr(classifier, "feature_names_in_"):
         arrays["feature_names"] = classifier.feature_names_in_.astype(str)
     for j, categories in enumerate(classifier._categories or []):
         if categories is not None:
             arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
-    write_model(path, header, arrays)
+    write_model(path, header, {**arrays, **(more_arrays or {})})
 
 
 def _plain(classes: np.ndarray, what: str) -> np.ndarray:
@@ -112,8 +120,9 @@ def load_model(path):
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
         classifier.n_features_in_ = header["n_features"]
         classifier.slope_ = header["slope"]
+        classifier.data_ = header["data"]
         classifier._categories = _read_categories(arrays, header["n_features"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
     check_ensemble(classifier.ensemble_, classifier.n_features_in_, kind.n_labels, classifier._categories, path)
     classifier._target_kind = kind
@@ -163,7 +172,7 @@ def check_ensemble(ensemble: Ensemble, n_features: int, n_labels: int, categorie
         and len(ensemble.set_start) == tests
         and (tests == 0 or (ensemble.feature.min() >= 0 and ensemble.feature.max() < n_features))
         and bool(((ensemble.set_start >= 0) == (nominal[ensemble.feature] > 0)).all())
-        and bool((ensemble.set_start + nominal[ensemble.feature] <= ensemble.sets.size).all())
+        and bool((ensemble.set_start <= ensemble.sets.size - nominal[ensemble.feature]).all())  # a sum may overflow
         and within(ensemble.child)
         and within(ensemble.root)
         and bool(((ensemble.child < 0) | forward).all())

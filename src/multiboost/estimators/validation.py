@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
+from ..base.stump import Cut
 from ..data.table import Table, as_table, is_frame
+from ..kernels.subset import NOMINAL
 
 
 def check_table(estimator, X, *, reset: bool, nominal_features=None) -> Table:
@@ -43,11 +45,11 @@ def nominal_mask(nominal_features, table: Table) -> np.ndarray:
     mask = np.array([table.says_nominal(j) for j in range(table.n_columns)], bool)
     if nominal_features is None:
         return mask
-    given = np.asarray(nominal_features)
-    if given.ndim != 1:
-        raise ValueError(f"nominal_features must be a list of names, positions or booleans; got {nominal_features!r}")
+    given = _list_of(nominal_features)
     if given.size == 0:
         return mask
+    if given.dtype.kind in "iu" and any(isinstance(value, (bool, np.bool_)) for value in nominal_features):
+        raise ValueError("nominal_features mixes kinds; give names, positions or booleans")
     if given.dtype.kind == "b":
         if given.size != table.n_columns:
             raise ValueError(f"nominal_features is a mask of {given.size}, but X has {table.n_columns} columns")
@@ -69,6 +71,29 @@ def nominal_mask(nominal_features, table: Table) -> np.ndarray:
     return mask
 
 
+def check_cuts(learner, table: Table) -> None:
+    """Refuse a learner of nominal cuts for a table of numbers only."""
+    cut = learner
+    while getattr(cut, "base", None) is not None:
+        cut = cut.base
+    if isinstance(cut, Cut) and cut.kinds == NOMINAL and table.categories is None:
+        raise ValueError(
+            f"{type(cut).__name__}() cuts nominal columns, and X has none: name them in nominal_features, pass a data "
+            "frame with columns of text or categories, or use Stump() for numbers"
+        )
+
+
+def _list_of(nominal_features) -> np.ndarray:
+    """What the user has named, as an array."""
+    try:
+        given = np.asarray(nominal_features)
+    except ValueError:  # lists of different lengths
+        given = np.empty((0, 0))
+    if given.ndim != 1:
+        raise ValueError(f"nominal_features must be a list of names, positions or booleans; got {nominal_features!r}")
+    return given
+
+
 def _check_shape(estimator, X, reset: bool, nominal_features) -> Table:
     """X as a `Table` with checked names and number of columns."""
     if is_frame(X):
@@ -81,14 +106,20 @@ def _check_shape(estimator, X, reset: bool, nominal_features) -> Table:
         _check_names(estimator, X, table, reset)
         return table
     nominal = nominal_features is not None if reset else estimator._categories is not None
-    X = check_array(
-        X,
-        accept_sparse=("csr", "csc"),
-        dtype=None if nominal else "numeric",
-        ensure_all_finite=False,
-        estimator=estimator,
-        input_name="X",
-    )
+    try:
+        X = check_array(
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype=None if nominal else "numeric",
+            ensure_all_finite=False,
+            estimator=estimator,
+            input_name="X",
+        )
+    except ValueError as error:
+        if reset and "string" in str(error):  # scikit-learn's message, and what can be done about it
+            text = str(error).rstrip(".")
+            raise ValueError(f"{text}. Name the columns of text in nominal_features if they are nominal.") from error
+        raise
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must hold real numbers")
     validate_data(estimator, X, reset=reset, skip_check_array=True)

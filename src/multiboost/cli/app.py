@@ -1,0 +1,236 @@
+"""Commands and their options; what they do is in the modules of the same names.
+
+Nothing heavy is imported here: ``multiboost --help`` has to answer at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+from ..extras import need
+
+typer = need("typer", "cli")
+
+app = typer.Typer(
+    name="multiboost",
+    help="Boosting in the AdaBoost.MH family: train, predict, evaluate and look into models from files.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+_READ, _MODEL, _RUN, _OUT = "Reading", "Model", "The run", "Output"
+
+
+def _option(*names: str, help: str, panel: str, **more: Any):
+    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **more)
+
+
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight or text; - is standard input.")
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
+Target = Annotated[
+    list[str] | None,
+    _option("--target", "-t", help="Column of the class; repeat it for several labels or tasks.", panel=_READ),
+]
+Format = Annotated[
+    str | None,
+    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
+]
+LabelsFile = Annotated[
+    Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
+]
+Ignore = Annotated[list[str] | None, _option("--ignore", help="Column to leave out; repeat as needed.", panel=_READ)]
+Weight = Annotated[str | None, _option("--weight", help="Column of sample weights.", panel=_READ)]
+Nominal = Annotated[
+    list[str] | None,
+    _option("--nominal", help="Column of numbers that are names; text is nominal anyway.", panel=_READ),
+]
+Json = Annotated[bool, _option("--json", help="JSON on standard output, nothing else.", panel=_OUT)]
+Quiet = Annotated[bool, _option("--quiet", "-q", help="No progress and no tables.", panel=_OUT)]
+Jobs = Annotated[int | None, _option("--jobs", "-j", help="Threads; all processors unless given.", panel=_RUN)]
+
+
+def _call(command: str, **arguments: Any) -> None:
+    """Run a command's module with what was given."""
+    import_module(f".{command}", __package__).run(**arguments)
+
+
+@app.command()
+def train(
+    data: Data,
+    target: Target = None,
+    out: Annotated[Path | None, _option("--out", "-o", help="Model file to write.", panel=_OUT)] = None,
+    valid: Annotated[str | None, _option("--valid", help="Validation file.", panel=_READ)] = None,
+    valid_fraction: Annotated[
+        float | None, _option("--valid-fraction", help="Share of DATA that is set apart for validation.", panel=_READ)
+    ] = None,
+    test: Annotated[str | None, _option("--test", help="Test file, evaluated at the end.", panel=_READ)] = None,
+    format: Format = None,
+    labels: LabelsFile = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
+    nominal: Nominal = None,
+    config: Annotated[
+        Path | None, _option("--config", help="TOML file of these options; what is given here wins.", panel=_MODEL)
+    ] = None,
+    base: Annotated[
+        str | None,
+        _option(
+            "--base", help="stump, tree:50, product:3, selector, indicator, tree:8/product:2 ... [tree]", panel=_MODEL
+        ),
+    ] = None,
+    rounds: Annotated[int | None, _option("--rounds", "-n", help="Rounds of boosting. [200]", panel=_MODEL)] = None,
+    votes: Annotated[str | None, _option("--votes", help="real or discrete. [real]", panel=_MODEL)] = None,
+    loss: Annotated[str | None, _option("--loss", help="auto, exponential or logistic. [auto]", panel=_MODEL)] = None,
+    learning_rate: Annotated[float | None, _option("--learning-rate", help="Above 0, at most 1.", panel=_MODEL)] = None,
+    weighting: Annotated[
+        str | None, _option("--weighting", help="auto, uniform, half, balanced or given. [auto]", panel=_MODEL)
+    ] = None,
+    max_bins: Annotated[int | None, _option("--max-bins", help="Bins of numeric columns. [256]", panel=_MODEL)] = None,
+    min_category_rows: Annotated[
+        int | None, _option("--min-category-rows", help="Rarer categories count as missing. [2]", panel=_MODEL)
+    ] = None,
+    ridge: Annotated[float | None, _option("--ridge", help="Of the logistic loss. [1]", panel=_MODEL)] = None,
+    seed: Annotated[int | None, _option("--seed", help="Of whatever is random.", panel=_MODEL)] = None,
+    patience: Annotated[
+        int | None, _option("--patience", help="Stop after so many rounds without improvement.", panel=_RUN)
+    ] = None,
+    metric: Annotated[
+        str | None, _option("--metric", help="What has to improve. [validation_error]", panel=_RUN)
+    ] = None,
+    time_limit: Annotated[str | None, _option("--time-limit", help="For example 90s, 20m or 3h.", panel=_RUN)] = None,
+    checkpoint: Annotated[
+        Path | None, _option("--checkpoint", help="Checkpoint file, written again and again.", panel=_RUN)
+    ] = None,
+    every: Annotated[str | None, _option("--every", help="Time between checkpoints. [60s]", panel=_RUN)] = None,
+    resume: Annotated[Path | None, _option("--resume", help="Go on from this checkpoint.", panel=_RUN)] = None,
+    jobs: Jobs = None,
+    log: Annotated[
+        Path | None, _option("--log", help="One row per round: .csv, .jsonl or .parquet.", panel=_OUT)
+    ] = None,
+    report: Annotated[Path | None, _option("--report", help="HTML report to write.", panel=_OUT)] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a model.
+
+    Ctrl-C ends the run after the current round; the model so far is written.
+    """
+    _call("train", **locals())
+
+
+@app.command()
+def predict(
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path | None, _option("--out", "-o", help="csv, tsv, Parquet or Arrow file; else standard output.", panel=_OUT)
+    ] = None,
+    scores: Annotated[bool, _option("--scores", help="Scores F instead of classes.", panel=_OUT)] = False,
+    proba: Annotated[bool, _option("--proba", help="Probabilities instead of classes.", panel=_OUT)] = False,
+    format: Format = None,
+    labels: LabelsFile = None,
+    ignore: Ignore = None,
+    jobs: Jobs = None,
+) -> None:
+    """Predict, batch by batch: the file may be larger than memory."""
+    _call("predict", **locals())
+
+
+@app.command()
+def evaluate(
+    model: Model,
+    data: Data,
+    staged: Annotated[bool, _option("--staged", help="After every round.", panel=_OUT)] = False,
+    target: Target = None,
+    format: Format = None,
+    labels: LabelsFile = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
+    jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Error, Hamming loss, balanced error, log-loss, AUC, confusion matrix and margins."""
+    _call("evaluate", **locals())
+
+
+@app.command()
+def inspect(
+    model: Model,
+    round: Annotated[int | None, _option("--round", help="The rules of this round, in words.", panel=_OUT)] = None,
+    json: Json = False,
+) -> None:
+    """What a model is, from what data and settings, its rules and importances."""
+    _call("inspect", **locals())
+
+
+@app.command()
+def compare(
+    data: Data,
+    target: Target = None,
+    folds: Annotated[int, typer.Option("--folds", help="Of the cross-validation.")] = 5,
+    rounds: Annotated[int, typer.Option("--rounds", "-n", help="Rounds of each model.")] = 200,
+    bases: Annotated[
+        list[str] | None,
+        _option("--base", help="A base learner to compare; repeat it. Else a few of each kind.", panel=_MODEL),
+    ] = None,
+    format: Format = None,
+    labels: LabelsFile = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
+    nominal: Nominal = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
+    jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Cross-validate a few base learners and settings, so that you can choose."""
+    _call("compare", **locals())
+
+
+@app.command()
+def report(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")],
+    title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
+    target: Target = None,
+    format: Format = None,
+    labels: LabelsFile = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
+    jobs: Jobs = None,
+) -> None:
+    """Write one HTML page about a model and how it does on DATA."""
+    _call("report", **locals())
+
+
+@app.command()
+def warmup(quiet: Quiet = False) -> None:
+    """Compile the kernels now, so that the first training does not wait for it."""
+    _call("warmup", **locals())
+
+
+@app.command()
+def demo() -> None:
+    """Train, evaluate and look at a model on data that come with scikit-learn."""
+    _call("demo")
+
+
+@app.command()
+def version() -> None:
+    """Versions of multiboost and of what it stands on."""
+    _call("version")
+
+
+def main() -> None:
+    """The command: exit code 2 for bad input, 130 for an interruption, 1 for our own mistakes."""
+    from .failure import failures
+
+    with failures():
+        app(standalone_mode=False)
+    sys.exit(0)

@@ -1,0 +1,84 @@
+"""``multiboost compare``: a few base learners and settings, cross-validated."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..estimators.adaboost_mh import AdaBoostMHClassifier
+from .display import console, table_of
+from .examples import Examples, Roles, load
+from .failure import BadInput
+from .headline import headline
+
+# What a newcomer may want to choose from: (name, parameters).
+CANDIDATES: list[tuple[str, dict[str, Any]]] = [
+    ("defaults", {}),
+    ("stumps, discrete votes", {"base_learner": "stump", "votes": "discrete"}),
+    ("stumps, real votes", {"base_learner": "stump"}),
+    ("products of 3, discrete votes", {"base_learner": "product:3", "votes": "discrete"}),
+    ("trees of 8, logistic loss", {"base_learner": "tree:8", "loss": "logistic"}),
+    ("trees of 20, real votes", {"base_learner": "tree:20"}),
+]
+
+
+def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignore, weight, nominal, seed, jobs, json):
+    """Compare; the options are those of `app.compare`."""
+    examples = load(data, Roles(target or [], weight, ignore or []), format=format, labels=labels)
+    if examples.y is None:
+        raise BadInput(f"{examples.file}: which column is the class? Name it with --target")
+    if not 2 <= folds <= examples.n_rows:
+        raise BadInput(f"--folds must be at least 2 and at most the number of rows; got {folds}")
+    candidates = [(base, {"base_learner": base}) for base in bases] if bases else CANDIDATES
+    fold = _folds(examples, folds, seed)
+    found: list[dict[str, Any]] = []
+    for name, parameters in candidates:
+        clf = AdaBoostMHClassifier(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
+        errors, seconds = [], 0.0
+        for k in range(folds):
+            inside, outside = examples.take(np.flatnonzero(fold != k)), examples.take(np.flatnonzero(fold == k))
+            begin = perf_counter()
+            clf.fit(inside.X, inside.y, inside.sample_weight, inside.label_weight)
+            seconds += perf_counter() - begin
+            errors.append(_error(clf, outside))
+        found.append(
+            {
+                "name": name,
+                "error": float(np.mean(errors)),
+                "standard_error": float(np.std(errors, ddof=1) / np.sqrt(folds)),
+                "seconds": seconds / folds,
+                "parameters": parameters,
+            }
+        )
+        if not json and console().is_terminal:
+            console().print(f"{name}: {100 * found[-1]['error']:.2f} %", style="dim")
+    found.sort(key=lambda row: row["error"])
+    if json:
+        print(jsonlib.dumps(found))
+        return
+    rows = [
+        (r["name"], f"{100 * r['error']:.2f} ± {100 * r['standard_error']:.2f}", f"{r['seconds']:.2f}") for r in found
+    ]
+    console(stderr=False).print(table_of(rows, ["", "error in %", "seconds"]))
+
+
+def _error(clf, examples: Examples) -> float:
+    """Error on held-out rows: of all labels, or of tasks."""
+    from ..evaluation import evaluate
+
+    result = headline(evaluate(clf, examples.X, examples.y, examples.sample_weight, curves=False, n_mistakes=0))
+    return float(result["hamming_loss"] if clf._target_kind.kind == "multilabel" else result["error"])
+
+
+def _folds(examples: Examples, folds: int, seed: int) -> np.ndarray:
+    """The fold of every row; classes of a single target are spread evenly."""
+    n = examples.n_rows
+    order = np.random.default_rng(seed).permutation(n)
+    if not hasattr(examples.y, "num_rows"):
+        order = order[np.argsort(np.unique(examples.y, return_inverse=True)[1][order], kind="stable")]
+    fold = np.empty(n, int)
+    fold[order] = np.arange(n) % folds
+    return fold

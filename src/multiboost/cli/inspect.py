@@ -1,0 +1,79 @@
+"""``multiboost inspect``."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base import spec_of
+from ..estimators.persistence import load_model
+from ..evaluation import named_importances, round_rules
+from .display import console, table_of
+from .failure import BadInput
+
+_MOST = 15  # importances and rounds in a terminal
+
+
+def run(model: Path, round: int | None, json: bool) -> None:
+    """Look into a model; the options are those of `app.inspect`."""
+    classifier = load_model(model)
+    n = classifier.n_estimators_
+    if round is not None and not 1 <= round <= n:
+        raise BadInput(f"--round {round}: the model has rounds 1 to {n}")
+    facts = _facts(classifier)
+    importances = [(i.name, i.share) for i in named_importances(classifier)]
+    if json:
+        found = {**facts, "importances": dict(importances), "rounds": _rounds(classifier)}
+        if round is not None:
+            found["rules"] = [str(r) for r in round_rules(classifier, [round])]
+        print(jsonlib.dumps(found))
+        return
+    out = console(stderr=False)
+    if round is not None:
+        for rules in round_rules(classifier, [round]):
+            print(rules)
+        return
+    out.print(table_of([(name.replace("_", " "), value) for name, value in facts.items()]))
+    out.print()
+    shown = [(name, f"{100 * share:.1f} %") for name, share in importances[:_MOST]]
+    out.print(table_of(shown, [f"importance ({len(importances)} columns)", "share of the gain"]))
+    out.print()
+    rows = [[f"{v:.4f}" if isinstance(v, float) else v for v in r.values()] for r in _rounds(classifier)[:_MOST]]
+    out.print(table_of(rows, ["round", "edge", "alpha"]))
+    for rules in round_rules(classifier, [1]):
+        print()
+        print(rules)
+    if n > 1:
+        out.print(f"\n--round 2 to --round {n} show the other rules", style="dim", highlight=False)
+
+
+def _facts(classifier) -> dict[str, Any]:
+    kind = classifier._target_kind
+    data = classifier.data_ or {}
+    nominal = sum(c is not None for c in classifier.categories_)
+    classes = [str(c) for part in kind.classes for c in part]
+    return {
+        "target": kind.kind,
+        "classes": ", ".join(classes[:20]) + (f" and {len(classes) - 20} more" if len(classes) > 20 else ""),
+        "columns": f"{classifier.n_features_in_}, {nominal} of them nominal",
+        "trained_on": f"{data['file']}, {data['rows']} rows" if data else "unknown (trained from Python)",
+        "rounds": int(classifier.n_estimators_),
+        "base_learner": spec_of(classifier.base_learner_),
+        "votes": classifier.votes,
+        "loss": classifier.loss_,
+        "learning_rate": float(classifier.learning_rate_),
+        "weighting": classifier.weighting,
+        "max_bins": int(classifier.max_bins),
+        "min_category_rows": int(classifier.min_category_rows),
+        "seed": classifier.random_state,
+        "training_error": float(classifier.history_["training_error"][-1]),
+        "digest": classifier.ensemble_.digest(),
+    }
+
+
+def _rounds(classifier) -> list[dict[str, Any]]:
+    edge, alpha = classifier.history_["edge"], classifier.history_["alpha"]
+    return [{"round": t + 1, "edge": float(edge[t]), "alpha": float(alpha[t])} for t in range(np.size(edge))]

@@ -1,0 +1,31 @@
+"""``multiboost warmup``: compile the kernels, which are then kept on disk."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from ..estimators.adaboost_mh import AdaBoostMHClassifier
+from .display import console
+
+# One training of each kind of kernel: (what it is for, parameters, nominal columns or not).
+_KINDS = [
+    ("real votes", {"loss": "exponential"}, False),
+    ("logistic loss", {"loss": "logistic"}, False),
+    ("discrete votes", {"votes": "discrete"}, False),
+    ("nominal columns", {"loss": "exponential"}, True),
+    ("nominal columns, discrete votes", {"votes": "discrete"}, True),
+]
+
+
+def run(quiet: bool) -> None:
+    """Compile what a training needs."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 9, (60, 3)), np.arange(60) % 3
+    for name, parameters, nominal in _KINDS:
+        begin = perf_counter()
+        clf = AdaBoostMHClassifier("tree:4", 2, nominal_features=[0] if nominal else None, **parameters)
+        clf.fit(X, y).predict(X)
+        if not quiet:
+            console().print(f"{name:<32} {perf_counter() - begin:6.1f} s", highlight=False)
