@@ -25,6 +25,7 @@ ALLOWED = {
         {"numpy", "scipy", "sklearn"},
     ),
     "evaluation": ({"data", "estimators"}, {"numpy", "sklearn", "matplotlib"}),
+    "report": ({"base", "evaluation", "multiboost"}, {"numpy"}),
 }
 
 
@@ -106,7 +107,7 @@ def test_arrays_need_no_frame_library():
 
 def test_numbers_and_reports_need_no_matplotlib():
     """Displays import it when they plot, and a report draws by itself."""
-    code = "import multiboost.evaluation, multiboost.evaluation.displays\n"
+    code = "import multiboost.evaluation, multiboost.report, multiboost.evaluation.displays\n"
     assert fresh(code + "print('matplotlib' in sys.modules)") == "False"
 
 
