@@ -36,6 +36,7 @@ from .scan import cut_score
 
 EXHAUSTIVE = 8  # categories in a node up to which all subsets are tried
 _ALL_VOTES = 3  # labels up to which all vote vectors are tried
+_RANDOM_SIDES = 1 << 16  # categories times random starts: with very many the other starts are as good
 _POWER_STEPS = 8  # of the power iteration for the leading direction
 _MOST_STEPS = 50  # of one ascent; a handful is usual
 _CLIMB = 128  # categories up to which they also move one at a time; beyond, it gained less than 0.1 %
@@ -414,7 +415,7 @@ def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_le
     best = _keep_better(score, best, right, best_right, left, best_left)
     state = np.uint64(seed)
     bits = np.uint64(0)
-    for _ in range(n_starts):
+    for _ in range(min(n_starts, _RANDOM_SIDES // n)):
         for c in range(n):
             if c % 64 == 0:
                 state, bits = _random(state)
