@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+KINDS = ("binary", "multiclass", "multilabel", "multitask")
 WEIGHTINGS = ("auto", "uniform", "half", "balanced", "given")
 
 
