@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multiboost import AdaBoostMHClassifier, Product, Stump, Tree
-from multiboost.estimators.validation import thread_count
+from multiboost.estimators.checks import thread_count
 
 from .conftest import leaf_numbers, make_classes, make_labels, signs_of
 

@@ -982,7 +982,7 @@ def test_kind_by_suffix_or_name(put):
     with pytest.raises(FileError, match=r"unknown suffix ''"):
         read_file(put("x.gz", "a"))
     assert read_file(put("X.CSV.GZ".lower(), "a\n1\n")).n_rows == 1
-    with pytest.raises(TypeError, match="csv files take options header, delimiter, types, missing, not 'labels'"):
+    with pytest.raises(TypeError, match="csv files take options header, delimiter, types, missing, text, not 'labels'"):
         read_file(put("x.csv", "a\n1\n"), labels=["a"])
     with pytest.raises(ValueError, match="rows must be at least 1"):
         read_batches(put("x.csv", "a\n1\n"), rows=0)

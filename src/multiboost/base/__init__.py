@@ -4,10 +4,32 @@
 hold parameters, and ``fit(problem)`` returns a ``BaseClassifier``.
 """
 
-from .from_classifier import FromClassifier
-from .product import Product
-from .registry import base_learner_from, spec_of
-from .stump import Indicator, Selector, Stump
-from .tree import Tree
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __all__ = ["FromClassifier", "Indicator", "Product", "Selector", "Stump", "Tree", "base_learner_from", "spec_of"]
+
+# Nothing is imported until it is asked for: a model that only predicts needs no scikit-learn.
+_HOMES = {
+    "FromClassifier": ".from_classifier",
+    "Indicator": ".stump",
+    "Product": ".product",
+    "Selector": ".stump",
+    "Stump": ".stump",
+    "Tree": ".tree",
+    "base_learner_from": ".registry",
+    "spec_of": ".registry",
+}
+
+if TYPE_CHECKING:
+    from .from_classifier import FromClassifier
+    from .product import Product
+    from .registry import base_learner_from, spec_of
+    from .stump import Indicator, Selector, Stump
+    from .tree import Tree
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)

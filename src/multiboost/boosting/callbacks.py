@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ensemble.modelfile import naming
+
 
 class Callback:
     """Common to all callbacks: nothing happens."""
@@ -215,10 +217,11 @@ class Log(Callback):
             return
         self._file = open(self.path, "w", newline="", encoding="utf-8")  # noqa: SIM115  closed in end
         self._names = ["round", *run.history]
-        if self.path.suffix == ".csv":
-            csv.writer(self._file).writerow(self._names)
-        for t in range(run.n_rounds):
-            self._write(run.history, t)
+        with naming(self.path):
+            if self.path.suffix == ".csv":
+                csv.writer(self._file).writerow(self._names)
+            for t in range(run.n_rounds):
+                self._write(run.history, t)
 
     def _write(self, history, t: int) -> None:
         row = self._row(history, t)
@@ -229,18 +232,27 @@ class Log(Callback):
 
     def after_round(self, run):
         if self._file is not None:
-            self._write(run.history, run.n_rounds - 1)
-            self._file.flush()
+            with naming(self.path):
+                self._write(run.history, run.n_rounds - 1)
+                self._file.flush()
         return False
 
     def end(self, run):
-        if self._file is not None:
-            self._file.close()
-            return
+        with naming(self.path):
+            if self._file is not None:
+                self._file.close()
+            else:
+                self._write_table(run)
+
+    def _write_table(self, run) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         columns = {"round": np.arange(1, run.n_rounds + 1), **{k: np.array(v) for k, v in run.history.items()}}
         temporary = self.path.with_name(f".{self.path.name}.tmp")
-        pq.write_table(pa.table(columns), temporary)
-        os.replace(temporary, self.path)
+        try:
+            pq.write_table(pa.table(columns), temporary)
+            os.replace(temporary, self.path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

@@ -7,6 +7,7 @@ different parts; the loop names none of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from time import perf_counter
 
 import numpy as np
@@ -172,19 +173,15 @@ class Boosting:
     def run(self, n_rounds: int, callbacks: Sequence[Callback] = ()) -> int:
         """Up to ``n_rounds`` rounds; returns how many rounds the model should have."""
         self.wanted = self.n_rounds + n_rounds
-        begun: list[Callback] = []
-        try:
+        with ExitStack() as ends:  # every callback that has begun ends, also where another one fails
             for callback in callbacks:
                 callback.begin(self)
-                begun.append(callback)
+                ends.callback(callback.end, self)
             for _ in range(n_rounds):
                 if not self.round():
                     break
                 stop = [callback.after_round(self) for callback in callbacks]  # all of them see the round
                 if any(stop):
                     break
-        finally:
-            for callback in begun:
-                callback.end(self)
         keep = [callback.rounds_to_keep(self) for callback in callbacks]
         return min((k for k in keep if k is not None), default=self.n_rounds)

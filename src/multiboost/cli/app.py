@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from ..extras import need
+from .failure import failures
 
 typer = need("typer", "cli")
 
@@ -26,7 +27,8 @@ _READ, _MODEL, _RUN, _OUT = "Reading", "Model", "The run", "Output"
 
 
 def _option(*names: str, help: str, panel: str, **more: Any):
-    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **more)
+    # A bracket is markup in a help text unless it is escaped: [tree] would not be shown.
+    return typer.Option(*names, help=help.replace("[", "\\["), rich_help_panel=panel, show_default=False, **more)
 
 
 Data = Annotated[
@@ -57,7 +59,9 @@ Jobs = Annotated[int | None, _option("--jobs", "-j", help="Threads; all processo
 
 def _call(command: str, **arguments: Any) -> None:
     """Run a command's module with what was given."""
-    import_module(f".{command}", __package__).run(**arguments)
+    # Here and not only in main: the parser has its own ideas of interruptions and closed pipes.
+    with failures():
+        import_module(f".{command}", __package__).run(**arguments)
 
 
 @app.command()
@@ -229,8 +233,6 @@ def version() -> None:
 
 def main() -> None:
     """The command: exit code 2 for bad input, 130 for an interruption, 1 for our own mistakes."""
-    from .failure import failures
-
     with failures():
-        app(standalone_mode=False)
+        app(prog_name="multiboost", standalone_mode=False)
     sys.exit(0)

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..estimators.adaboost_mh import AdaBoostMHClassifier
 from .display import console, table_of
-from .examples import Examples, Roles, load
+from .examples import Examples, Roles, load, nominal_of
 from .failure import BadInput
 from .headline import headline
+from .settings import check_parameters
 
 # What a newcomer may want to choose from: (name, parameters).
 CANDIDATES: list[tuple[str, dict[str, Any]]] = [
@@ -30,6 +31,7 @@ def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignor
     examples = load(data, Roles(target or [], weight, ignore or []), format=format, labels=labels)
     if examples.y is None:
         raise BadInput(f"{examples.file}: which column is the class? Name it with --target")
+    nominal = nominal_of(examples, nominal)
     if not 2 <= folds <= examples.n_rows:
         raise BadInput(f"--folds must be at least 2 and at most the number of rows; got {folds}")
     candidates = [(base, {"base_learner": base}) for base in bases] if bases else CANDIDATES
@@ -37,6 +39,7 @@ def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignor
     found: list[dict[str, Any]] = []
     for name, parameters in candidates:
         clf = AdaBoostMHClassifier(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
+        check_parameters(clf)
         errors, seconds = [], 0.0
         for k in range(folds):
             inside, outside = examples.take(np.flatnonzero(fold != k)), examples.take(np.flatnonzero(fold == k))

@@ -15,7 +15,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 @cache
 def console(stderr: bool = True):
     """The terminal: progress goes to standard error, results to standard output."""
-    return need("rich.console", "cli").Console(stderr=stderr)
+    # Names of columns and classes are not ours: [x] is no markup there, and :o: no picture.
+    return need("rich.console", "cli").Console(stderr=stderr, markup=False, emoji=False)
 
 
 def table_of(rows, header: list[str] | None = None):

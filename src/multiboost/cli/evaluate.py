@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 from ..estimators.persistence import load_model
-from ..evaluation import evaluate, staged_evaluation
+from ..evaluation import Evaluation, evaluate, staged_evaluation
 from .display import console, table_of
 from .examples import examples_for
 from .headline import headline
 
 _MOST_CLASSES = 30  # of a confusion matrix in a terminal
+_MOST_MISTAKES = 20  # where the matrix is wider
 
 
 def run(model: Path, data: str, staged: bool, target, format, labels, ignore, weight, jobs, json) -> None:
@@ -22,7 +23,7 @@ def run(model: Path, data: str, staged: bool, target, format, labels, ignore, we
     if staged:
         _staged(classifier, examples, json)
         return
-    found = evaluate(classifier, examples.X, examples.y, examples.sample_weight)
+    found = _named(evaluate(classifier, examples.X, examples.y, examples.sample_weight), examples.target)
     if json:
         print(found.to_json())
         return
@@ -33,18 +34,50 @@ def run(model: Path, data: str, staged: bool, target, format, labels, ignore, we
         aucs = [(label.name, "" if label.auc is None else f"{label.auc:.4f}") for label in found.labels]
         out.print(table_of(aucs, ["label", "AUC"]))
     for task in found.tasks:
-        if len(task.classes) <= _MOST_CLASSES:
-            out.print()
-            header = [f"{task.name or 'true class'}, predicted as", *task.classes]
-            rows: list[tuple[str, ...]] = [
-                (name, *(f"{n:g}" for n in row)) for name, row in zip(task.classes, task.confusion, strict=True)
-            ]
-            out.print(table_of(rows, header))
+        out.print()
+        out.print(_confusion(task, out))
     if found.margins is not None:
         out.print()
         margins = found.margins
         shown = {"least": margins.least, "median": margins.median, "mean": margins.mean, "below 0": margins.negative}
         out.print(table_of([(f"margin, {name}", f"{value:.4f}") for name, value in shown.items()]))
+
+
+def _confusion(task, out):
+    """The confusion matrix, or where it is wider than the terminal its largest mistakes."""
+    who = task.name or "true class"
+    header = [f"{who}, predicted as", *task.classes]
+    rows: list[tuple[str, ...]] = [
+        (name, *(f"{n:g}" for n in row)) for name, row in zip(task.classes, task.confusion, strict=True)
+    ]
+    table = table_of(rows, header)
+    if len(task.classes) <= _MOST_CLASSES and out.measure(table, options=_unbounded(out)).maximum <= out.width:
+        return table
+    wrong = [
+        (n, task.classes[i], task.classes[j])
+        for i, row in enumerate(task.confusion)
+        for j, n in enumerate(row)
+        if i != j and n > 0
+    ]
+    wrong.sort(key=lambda mistake: -mistake[0])
+    shown = [(true, predicted, f"{n:g}") for n, true, predicted in wrong[:_MOST_MISTAKES]]
+    return table_of(shown or [("none", "", "")], [f"{who}, largest mistakes", "predicted as", "rows"])
+
+
+def _unbounded(out):
+    return out.options.update(max_width=10_000)
+
+
+def _named(found: Evaluation, tasks: list[str]) -> Evaluation:
+    """Tasks by the names of their columns, which the model itself does not know."""
+    if found.kind == "multitask" and len(tasks) == len(found.tasks):
+        for label in found.labels:
+            label.name = f"{tasks[label.task]}:{label.name.partition(':')[2]}"
+        for mistake in found.mistakes:
+            mistake.task = tasks[int(mistake.task.removeprefix("task "))]
+        for name, task in zip(tasks, found.tasks, strict=True):
+            task.name = name
+    return found
 
 
 def _staged(classifier, examples, json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,9 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.categories import text_of
+from ..data.target import TargetKind, unknown_labels
 from ..files import Content, read_file
+from ..files.content import NumberedNames
+from ..files.source import format_of
+from .ambiguous import is_ambiguous
 from .failure import BadInput
+from .labels import matched
 
 
 @dataclass
@@ -29,6 +34,16 @@ class Roles:
     weight: str | None = None
     ignore: list[str] = field(default_factory=list)
 
+    def __post_init__(self):
+        seen: dict[str, str] = {}
+        weight = [self.weight] if self.weight else []
+        for option, names in (("--target", self.target), ("--weight", weight), ("--ignore", self.ignore)):
+            for name in names:
+                if name in seen and not seen[name] == option == "--ignore":
+                    twice = "is given twice" if seen[name] == option else f"is {seen[name]} already"
+                    raise BadInput(f"{option} {name!r}: the column {twice}")
+                seen[name] = option
+
 
 @dataclass
 class Examples:
@@ -45,6 +60,11 @@ class Examples:
     label_weight : ndarray (n, K) or None
     target : list of str
         Names of the target's columns or labels; empty where the format carries one class per row.
+    format : str
+    is_named : bool
+        Whether the file names its columns; svmlight and simple text number them.
+    layout : dict
+        Number and first name of all columns of the file, X or not.
     """
 
     file: str
@@ -54,11 +74,18 @@ class Examples:
     sample_weight: np.ndarray | None
     label_weight: np.ndarray | None
     target: list[str]
-    format: str = ""
+    format: str
+    is_named: bool
+    layout: dict[str, Any]
 
     @property
     def n_rows(self) -> int:
         return self.X.num_rows if hasattr(self.X, "num_rows") else self.X.shape[0]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether X is a pyarrow table rather than a matrix."""
+        return hasattr(self.X, "num_rows")
 
     def take(self, rows: np.ndarray) -> Examples:
         """Some of the rows."""
@@ -68,10 +95,23 @@ class Examples:
                 return None
             return a.take(rows) if hasattr(a, "num_rows") else a[rows]
 
-        return Examples(
-            self.file, part(self.X), self.names, part(self.y), part(self.sample_weight), part(self.label_weight),
-            self.target, self.format,
+        return replace(
+            self, X=part(self.X), y=part(self.y), sample_weight=part(self.sample_weight),
+            label_weight=part(self.label_weight),
         )  # fmt: skip
+
+
+def one_stdin(**paths: str | None) -> None:
+    """Refuse to read standard input twice.
+
+    Parameters
+    ----------
+    **paths : str or None
+        By option; ``data`` is the argument.
+    """
+    given = [name for name, path in paths.items() if path == "-"]
+    if len(given) > 1:
+        raise BadInput(f"standard input can be read once, but DATA and --{given[1]} are both -")
 
 
 def load(path: str, roles: Roles, *, format: str | None = None, labels: Path | None = None, **options) -> Examples:
@@ -96,20 +136,40 @@ def read(path: str, format: str | None, labels: Path | None, **options) -> Conte
     labels : path or None
         The xml file of a mulan ARFF.
     """
-    if labels is not None:
-        options["labels"] = labels
-    return read_file(path, format, **options)
+    return read_file(path, format, **with_labels(path, format, labels, options))
 
 
-def _known(names, wanted: list[str], file: str, option: str) -> None:
+def with_labels(path: str, format: str | None, labels: Path | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a reader, with mulan's xml file among them."""
+    if labels is None:
+        return options
+    if format_of(path, format) != "arff":
+        raise BadInput(f"--labels {labels} goes with ARFF files, and {path} is none; name label columns with --target")
+    return {**options, "labels": labels}
+
+
+def known(names: Sequence[str], wanted: Sequence[str], file: str, option: str) -> None:
+    """Refuse the name of a column that is not there.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of the file.
+    wanted : sequence of str
+    file, option : str
+        Of the message.
+    """
     for name in wanted:
         if name not in names:
-            close = get_close_matches(name, list(names)[:10_000], 1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {_listed(names)}"
+            close = get_close_matches(name, names[:10_000], 1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {listed(names)}"
             raise BadInput(f"{file} has no column {name!r} ({option}){hint}")
 
 
-def _listed(names) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Some names for a message."""
+    if not len(names):
+        return "none"
     first = ", ".join(map(repr, names[:12]))
     return first if len(names) <= 12 else f"{first} and {len(names) - 12} more"
 
@@ -117,18 +177,16 @@ def _listed(names) -> str:
 def examples_of(content: Content, roles: Roles) -> Examples:
     """Sort the columns of a file into X, y and weights."""
     names, file = content.names, content.file
-    _known(names, roles.target, file, "--target")
-    _known(names, roles.ignore, file, "--ignore")
-    _known(names, [roles.weight] if roles.weight else [], file, "--weight")
+    known(names, roles.target, file, "--target")
+    known(names, roles.ignore, file, "--ignore")
+    known(names, [roles.weight] if roles.weight else [], file, "--weight")
     aside = {*roles.target, *roles.ignore, *([roles.weight] if roles.weight else [])}
     if content.table is None:
+        features, X, columns = list(names), content.matrix, {}
         if aside:
-            kept = [j for j in range(len(names)) if names[j] not in aside]
-            X = content.matrix[:, kept]
-            columns = {name: _matrix_column(content, list(names).index(name)) for name in aside}
-        else:
-            kept, X, columns = list(range(len(names))), content.matrix, {}
-        features = [names[j] for j in kept] if aside else list(names)
+            kept = [j for j, name in enumerate(features) if name not in aside]
+            columns = {name: _matrix_column(content, features.index(name)) for name in aside - set(roles.ignore)}
+            features, X = [features[j] for j in kept], X[:, kept]
     else:
         features = [name for name in names if name not in aside]
         X = content.table.select(features)
@@ -137,42 +195,68 @@ def examples_of(content: Content, roles: Roles) -> Examples:
     weight = None
     if roles.weight:
         weight = _weights(columns[roles.weight], roles.weight, file)
-    return Examples(file, X, features, y, weight, label_weight, target, content.format)
+    first = names[0] if content.format == "svmlight" and len(names) else None
+    return Examples(
+        file, X, features, y, weight, label_weight, target, content.format,
+        is_named=not isinstance(names, NumberedNames), layout={"first_column": first, "columns": len(names)},
+    )  # fmt: skip
 
 
 def _matrix_column(content: Content, j: int):
+    """A column of a matrix; NaN or None where it is missing."""
     column = content.matrix[:, [j]]
     values = np.asarray(column.toarray() if hasattr(column, "toarray") else column, dtype=np.float64).ravel()
     declared = content.declared.get(content.names[j])
-    return np.array(declared, dtype=object)[values.astype(int)] if declared else values
+    if not declared:
+        return values
+    missing = np.isnan(values)
+    found = np.array(declared, dtype=object)[np.where(missing, 0, values).astype(int)]
+    found[missing] = None
+    return found
 
 
 def _weights(column, name: str, file: str) -> np.ndarray:
     try:
-        return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=np.float64)
+        weights = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise BadInput(f"{file}: column {name!r} (--weight) does not hold numbers") from error
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise BadInput(
+            f"{file}: column {name!r} (--weight) holds {weights[row]:g} in row {row + 1}; a weight is a number of at "
+            "least 0"
+        )
+    return weights
 
 
 def _classes(column, name: str, file: str) -> np.ndarray:
     """One class per row: text or numbers."""
-    if not hasattr(column, "to_pylist"):
-        values = np.asarray(column)
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        is_plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        if not (is_plain or pa.types.is_boolean(column.type)):
+            column = column.cast(pa.string())
+        values = column.to_numpy()
     else:
-        if column.null_count:
-            row = next(i for i, v in enumerate(column.to_pylist()) if v is None)
-            raise BadInput(f"{file}: the target {name!r} is missing in row {row + 1}; every row needs its class")
-        kind = str(column.type)
-        values = np.array(column.to_pylist(), dtype=object) if _is_text(kind) else column.to_numpy()
-    if values.dtype.kind == "f" and np.all(values == np.floor(values)):
-        values = values.astype(np.int64)
-    if values.dtype.kind == "f":
-        raise BadInput(f"{file}: the target {name!r} holds real numbers; classes are names or whole numbers")
-    return values
+        values = np.asarray(column)
+    missing = unknown_labels(values)
+    if missing.any():
+        row = int(missing.argmax())
+        raise BadInput(f"{file}: the target {name!r} is missing in row {row + 1}; every row needs its class")
+    return _whole(values, f"the target {name!r}", file)
 
 
-def _is_text(kind: str) -> bool:
-    return kind.startswith(("string", "large_string", "dictionary"))
+def _whole(values: np.ndarray, what: str, file: str) -> np.ndarray:
+    """Classes that are numbers as whole numbers."""
+    if values.dtype.kind != "f":
+        return values
+    if not np.all(values == np.floor(values)):
+        raise BadInput(f"{file}: {what} holds real numbers; classes are names or whole numbers")
+    return values.astype(np.int64)
 
 
 def _labels(content: Content, target: list[str], columns: dict):
@@ -187,7 +271,7 @@ def _labels(content: Content, target: list[str], columns: dict):
     if labels is None:
         return None, None, []
     if labels.classes is not None:
-        return np.asarray(labels.classes), None, []
+        return _whole(np.asarray(labels.classes), "the class", content.file), None, []
     import pyarrow as pa
 
     signs = np.asarray(labels.signs)
@@ -198,69 +282,208 @@ def _labels(content: Content, target: list[str], columns: dict):
     return y, None if plain else np.where(signs == 0, 0.0, weights), list(labels.names)
 
 
-def for_model(examples: Examples, model, *, strict: bool = True) -> Examples:
-    """The same examples with the columns of a model, in its order, and its classes.
+def nominal_of(examples: Examples, nominal: list[str] | None) -> list[str] | list[int] | None:
+    """``--nominal`` as the estimator takes it: names, or positions where columns have none.
 
     Parameters
     ----------
     examples : Examples
-    model : AdaBoostMHClassifier
-    strict : bool
-        Whether columns that the model does not know are an error.
+        The training file.
+    nominal : list of str or None
     """
-    names = list(getattr(model, "feature_names_in_", []))
-    if not names:
-        return _same_width(examples, model)
-    absent = [name for name in names if name not in set(examples.names)]
+    if not nominal:
+        return None
+    known(examples.names, nominal, examples.file, "--nominal")
+    if examples.is_table:
+        return nominal
+    if hasattr(examples.X, "tocsr"):
+        raise BadInput(
+            f"--nominal {nominal[0]!r}: the rows of {examples.file} are sparse, and sparse columns are numbers"
+        )
+    return [examples.names.index(name) for name in nominal]
+
+
+def aligned(examples: Examples, names: Sequence[str] | None, n_columns: int, owner: str) -> Examples:
+    """The same examples with other columns: those of a model or of a training file, in their order.
+
+    Parameters
+    ----------
+    examples : Examples
+    names : sequence of str or None
+        None where columns are numbered.
+    n_columns : int
+    owner : str
+        Whose columns they are, for messages: "the model", or a file.
+    """
+    if names is None:
+        return _same_width(examples, n_columns, owner)
+    here = set(examples.names)
+    absent = [name for name in names if name not in here]
     if absent:
         close = get_close_matches(absent[0], examples.names, 1)
-        hint = f"; is it {close[0]!r} there?" if close else f"; it has {_listed(examples.names)}"
-        raise BadInput(f"{examples.file} has no column {absent[0]!r}, which the model needs{hint}")
-    extra = [name for name in examples.names if name not in set(names)]
-    if extra and strict:
+        hint = f"; is it {close[0]!r} there?" if close else f"; it has {listed(examples.names)}"
+        raise BadInput(f"{examples.file} has no column {absent[0]!r}, which {owner} has{hint}")
+    wanted = set(names)
+    extra = [name for name in examples.names if name not in wanted]
+    if extra:
         raise BadInput(
-            f"{examples.file} has a column {extra[0]!r} that the model does not know; leave it out with --ignore "
-            f"{extra[0]!r}"
+            f"{examples.file} has a column {extra[0]!r} that {owner} has not; leave it out with --ignore {extra[0]!r}"
         )
-    X = examples.X
-    if hasattr(X, "select"):
-        X = X.select(names)
-    else:
-        X = X[:, [examples.names.index(name) for name in names]]
-    return Examples(examples.file, X, names, examples.y, examples.sample_weight, examples.label_weight, examples.target)
+    if examples.is_table:
+        return replace(examples, X=examples.X.select(list(names)), names=list(names))
+    at = {name: j for j, name in enumerate(examples.names)}
+    return replace(examples, X=examples.X[:, [at[name] for name in names]], names=list(names))
 
 
-def _same_width(examples: Examples, model) -> Examples:
-    """Columns without names: a sparse file may end before the model's last column."""
-    wanted, width = model.n_features_in_, len(examples.names)
-    X = examples.X
-    if hasattr(X, "num_rows"):
-        raise BadInput(f"{examples.file} has named columns, but the model was trained on numbered ones")
+def _same_width(examples: Examples, wanted: int, owner: str) -> Examples:
+    """Columns without names: a sparse file may end before the last column."""
+    X, width = examples.X, len(examples.names)
+    if examples.is_named:
+        raise BadInput(f"{examples.file} has named columns, but those of {owner} are numbered")
     if width > wanted:
-        raise BadInput(
-            f"{examples.file} has {width} columns, the model {wanted}: {examples.names[wanted]!r} is unknown"
-        )
+        raise BadInput(f"{examples.file} has {width} columns, {owner} {wanted}: {examples.names[wanted]!r} is unknown")
     if width < wanted:
         if not hasattr(X, "tocsr"):
-            raise BadInput(f"{examples.file} has {width} columns, the model needs {wanted}")
+            raise BadInput(f"{examples.file} has {width} columns, {owner} {wanted}")
         X = X.tocsr(copy=True)
         X.resize((X.shape[0], wanted))
     return replace(examples, X=X)
 
 
-def like_classes(y, model):
-    """y with the model's own classes: 1 of a text file is the class "1" of another."""
-    classes = model.classes_
-    if y is None or hasattr(y, "num_rows") or isinstance(classes, list):
-        return y
-    y = np.asarray(y)
-    if y.ndim != 1 or classes.dtype.kind == y.dtype.kind:
-        return y
-    by_name = {text_of(c): c for c in classes.tolist()}
-    unknown = sorted({text_of(v) for v in y.tolist()} - by_name.keys())
-    if unknown:
-        raise BadInput(f"class {unknown[0]!r} is not one of the model's: {_listed(sorted(by_name))}")
-    return np.array([by_name[text_of(v)] for v in y.tolist()], dtype=classes.dtype)
+def check_numbers(examples: Examples, nominal: set[str]) -> None:
+    """Refuse text in a column that held numbers in training.
+
+    Parameters
+    ----------
+    examples : Examples
+        With the columns of the training.
+    nominal : set of str
+        Columns that may hold anything.
+    """
+    if not examples.is_table:
+        return
+    for name in examples.names:
+        column = examples.X.column(name)
+        if name not in nominal and _is_text(column):
+            strange = next((v for v in column.to_pylist() if v is not None and not _is_number(v)), "")
+            what = f"text such as {strange!r}" if strange else "text"
+            raise BadInput(f"{examples.file}: column {name!r} holds {what}, but it held numbers in training")
+
+
+def _is_text(column) -> bool:
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    return pa.types.is_string(kind) and column.null_count < len(column)
+
+
+def _is_number(text) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def text_columns(examples: Examples) -> dict[str, list[str]]:
+    """Names of the categories of every column of text.
+
+    Parameters
+    ----------
+    examples : Examples
+        The training file.
+    """
+    found: dict[str, list[str]] = {}
+    if examples.is_table:
+        found = {
+            name: _distinct(examples.X.column(name)) for name in examples.names if _is_text(examples.X.column(name))
+        }
+    if hasattr(examples.y, "num_rows"):
+        found |= {
+            name: _distinct(examples.y.column(name)) for name in examples.target if _is_text(examples.y.column(name))
+        }
+    elif examples.y is not None and examples.target and examples.y.dtype.kind == "O":
+        found[examples.target[0]] = sorted(set(examples.y.tolist()))
+    return found
+
+
+def _distinct(column) -> list[str]:
+    return [value for value in column.unique().to_pylist() if value is not None]
+
+
+def reading(path: str, format: str | None, layout: dict, categories: dict[str, list[str]], multilabel: bool) -> dict:
+    """Options that make a file be read as the training file was.
+
+    Parameters
+    ----------
+    path : str
+    format : str or None
+    layout : dict
+        `Examples.layout` of the training file.
+    categories : dict of list of str
+        Of columns of text, by name.
+    multilabel : bool
+        Whether rows may have several labels.
+    """
+    if Path(path).is_dir():
+        return {}  # the reader will say so
+    kind = format_of(path, format)
+    if kind in ("csv", "tsv"):
+        # Where a file happens to hold nothing but 007 it would hold the number 7.
+        text = [name for name, values in categories.items() if any(map(is_ambiguous, values))]
+        return {"text": text} if text else {}
+    if kind == "svmlight":
+        options: dict[str, Any] = {"multilabel": True} if multilabel else {}
+        if layout.get("first_column") is not None:
+            options |= {"zero_based": layout["first_column"] == "f0", "n_features": layout["columns"]}
+        return options
+    return {}
+
+
+def reading_for(model, kind: TargetKind, path: str, format: str | None) -> dict[str, Any]:
+    """Options that make a file be read as the training file of a model was.
+
+    Parameters
+    ----------
+    model : AdaBoostMHClassifier or Stored
+    kind : TargetKind
+        Of the model.
+    path : str
+    format : str or None
+    """
+    told = model.data_ or {}
+    listed_as_nominal = set(map(str, model.nominal_features or []))
+    categories = {
+        str(name): list(values)
+        for name, values in zip(_names_of(model) or [], model.categories_, strict=False)
+        if values is not None and str(name) not in listed_as_nominal
+    }
+    if kind.kind != "multilabel":
+        for name, classes in zip(told.get("target", []), kind.classes, strict=False):
+            if classes.dtype.kind in "UO":
+                categories[name] = [str(c) for c in classes]
+    return reading(path, format, told, categories, kind.kind == "multilabel")
+
+
+def _names_of(model) -> list[str] | None:
+    """Names of a model's columns; None where they are numbered."""
+    names = getattr(model, "feature_names_in_", None)
+    return (model.data_ or {}).get("names") if names is None else [str(name) for name in names]
+
+
+def for_model(examples: Examples, model) -> Examples:
+    """The same examples with the columns of a model, in its order.
+
+    Parameters
+    ----------
+    examples : Examples
+    model : AdaBoostMHClassifier or Stored
+    """
+    names = _names_of(model)
+    examples = aligned(examples, names, model.n_features_in_, "the model")
+    nominal = {name for name, values in zip(names or [], model.categories_, strict=False) if values is not None}
+    check_numbers(examples, nominal)
+    return examples
 
 
 def examples_for(model, data: str, target, weight, ignore, format: str | None, labels: Path | None) -> Examples:
@@ -271,26 +494,19 @@ def examples_for(model, data: str, target, weight, ignore, format: str | None, l
     model : AdaBoostMHClassifier
     data : str
     target, weight, ignore
-        As given; where they are not, those of the training.
+        As given; where they are not, those of the training that the file has.
     format, labels : see `read`
     """
-    known = model.data_ or {}
-    content = read(data, format, labels, **numbering(known, data, format))
-    here = set(content.names) if content.table is not None else set()
-    aside = [*known.get("ignore", []), *([known["weight"]] if known.get("weight") and not weight else [])]
-    dropped = [*(ignore or []), *(name for name in aside if name in here and name not in (ignore or []))]
-    roles = Roles(target or known.get("target", []), weight, dropped)
-    examples = for_model(examples_of(content, roles), model)
+    told = model.data_ or {}
+    content = read(data, format, labels, **reading_for(model, model._target_kind, data, format))
+    given = [*(target or []), *([weight] if weight else []), *(ignore or [])]
+    free = [name for name in content.names if name not in given] if told else []
+    if weight is None and told.get("weight") in free:
+        weight = told["weight"]
+    target = target or told.get("target", [])
+    aside = [told.get("weight"), *told.get("ignore", [])]
+    left_out = [name for name in aside if name in free and name != weight and name not in target]
+    examples = for_model(examples_of(content, Roles(target, weight, [*(ignore or []), *left_out])), model)
     if examples.y is None:
         raise BadInput(f"{examples.file}: which column is the class? Name it with --target")
-    examples.y = like_classes(examples.y, model)
-    return examples
-
-
-def numbering(known: dict, path: str, format: str | None) -> dict[str, Any]:
-    """Options that make a svmlight file number its columns as the training file did."""
-    from ..files.source import format_of
-
-    if known.get("first_column") is None or format_of(path, format) != "svmlight":
-        return {}
-    return {"zero_based": known["first_column"] == "f0", "n_features": known["columns"]}
+    return replace(examples, y=matched(examples, model._target_kind, "the model"))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
@@ -18,19 +20,42 @@ class Interrupted(Exception):
     """The user ended the run, and what there was has been saved."""
 
 
+def check_writable(path: Path, option: str) -> None:
+    """Refuse a file that could not be written at the end.
+
+    Parameters
+    ----------
+    path : path
+    option : str
+        That named it.
+    """
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise BadInput(f"{option} {path} is a folder, not a file")
+    if not folder.is_dir():
+        raise BadInput(f"{option} {path}: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise BadInput(f"{option} {path}: no permission to write in {folder}")
+
+
 @contextmanager
 def failures() -> Iterator[None]:
     """Turn what the user can mend into one line and exit code 2; anything else is a bug and says so."""
     try:
         yield
+        sys.stdout.flush()  # here, where a full disk or a reader that has gone can still be dealt with
     except BrokenPipeError:  # the reader of our output has gone: nobody is left to tell
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(0)
     except (KeyboardInterrupt, Interrupted) as stop:
-        print(f"multiboost: {stop or 'interrupted'}", file=sys.stderr)
+        print(f"multiboost: {str(stop) or 'interrupted'}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except (ValueError, OSError, ImportError) as error:
         print(f"multiboost: {_text(error)}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _drop_output()
         sys.exit(BAD_INPUT)
     except Exception as error:
         show = getattr(error, "show", None)  # usage errors know how to print themselves
@@ -40,8 +65,13 @@ def failures() -> Iterator[None]:
         sys.exit(getattr(error, "exit_code", BAD_INPUT))
 
 
+def _drop_output() -> None:
+    """Forget what is still to be written: Python would try again when it ends, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _text(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}"
-    return str(error)
+        return f"{error.filename or 'standard output'}: {error.strerror}"
+    # Readers speak of Python's parameter.
+    return re.sub(r"\bformat=(?:'(\w+)')?", lambda m: f"--format {m[1]}" if m[1] else "--format", str(error))

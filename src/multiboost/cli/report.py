@@ -8,13 +8,12 @@ from ..estimators.persistence import load_model
 from ..report import write_report
 from .display import console
 from .examples import examples_for
-from .failure import BadInput
+from .failure import check_writable
 
 
 def run(model: Path, data: str, out: Path, title, target, format, labels, ignore, weight, jobs) -> None:
     """Write a report; the options are those of `app.report`."""
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        raise BadInput(f"--out {out}: {'is a folder' if out.is_dir() else 'there is no such folder'}")
+    check_writable(out, "--out")
     classifier = load_model(model).set_params(n_jobs=jobs)
     examples = examples_for(classifier, data, target, weight, ignore, format, labels)
     write_report(classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from ..base import base_learner_from
+from ..estimators.checks import thread_count
 from .failure import BadInput
 
 # Option -> parameter of the estimator.
@@ -22,10 +25,13 @@ PARAMETERS = {
     "ridge": "ridge",
     "seed": "random_state",
     "jobs": "n_jobs",
-    "nominal": "nominal_features",
 }
 _LISTS = ("target", "ignore", "nominal")
 _PATHS = ("out", "labels", "checkpoint", "resume", "log", "report")
+_FLAGS = ("json", "quiet")
+_WHOLE = ("rounds", "max_bins", "min_category_rows", "seed", "patience", "jobs")
+_NUMBERS = ("valid_fraction", "learning_rate", "ridge")
+_TIMES = ("time_limit", "every")
 
 
 def with_config(given: dict[str, Any], config: Path | None) -> dict[str, Any]:
@@ -51,13 +57,51 @@ def with_config(given: dict[str, Any], config: Path | None) -> dict[str, Any]:
             close = get_close_matches(name, given, 1)
             hint = f"; did you mean {close[0].replace('_', '-')!r}?" if close else ""
             raise BadInput(f"{config}: there is no option {key!r}{hint}")
-        if isinstance(value, dict):
-            raise BadInput(f"{config}: {key!r} is a table; options are values")
         if name in _LISTS and not isinstance(value, list):
             value = [value]
+        _check_type(config, key, name, value)
         if merged[name] is None or merged[name] is False:
             merged[name] = Path(value) if name in _PATHS else value
     return merged
+
+
+def _check_type(config: Path, key: str, name: str, value: Any) -> None:
+    """Refuse a value of another kind than the command line takes."""
+    if name in _LISTS:
+        ok, wanted = all(isinstance(v, str) for v in value), "text or a list of texts"
+    elif name in _FLAGS:
+        ok, wanted = isinstance(value, bool), "true or false"
+    elif name in _WHOLE:
+        ok, wanted = isinstance(value, int) and not isinstance(value, bool), "a whole number"
+    elif name in _NUMBERS:
+        ok, wanted = isinstance(value, (int, float)) and not isinstance(value, bool), "a number"
+    elif name in _TIMES:
+        ok, wanted = isinstance(value, (str, int, float)) and not isinstance(value, bool), 'a time such as "20m"'
+    else:
+        ok, wanted = isinstance(value, str), "text"
+    if not ok:
+        raise BadInput(f"{config}: {key!r} must be {wanted}; got {value!r}")
+
+
+def check_parameters(classifier: Any) -> None:
+    """Refuse bad parameters before any file is read, by the names of the options."""
+    try:
+        classifier._check_parameters()
+        thread_count(classifier.n_jobs)
+    except ValueError as error:
+        raise BadInput(in_options(str(error))) from error
+    try:
+        base_learner_from(classifier.base_learner)
+    except ValueError as error:
+        text = re.sub(r"^base_learner='.*?': ", "", str(error))
+        raise BadInput(f"--base {classifier.base_learner}: {text}") from error
+
+
+def in_options(text: str) -> str:
+    """A message of the estimator, with options for its parameters."""
+    options = {parameter: option for option, parameter in PARAMETERS.items()}
+    pattern = rf"\b({'|'.join(options)})(?==| must)"
+    return re.sub(pattern, lambda m: "--" + options[m[1]].replace("_", "-"), text)
 
 
 def parameters_of(options: dict[str, Any]) -> dict[str, Any]:

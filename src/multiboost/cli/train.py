@@ -12,63 +12,68 @@ import numpy as np
 
 from ..base import spec_of
 from ..boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
+from ..data.target import TargetKind, as_labels, recognise
 from ..estimators.adaboost_mh import AdaBoostMHClassifier
+from ..estimators.validation import seed_of
 from .display import LiveDisplay, console, table_of
-from .examples import Examples, Roles, for_model, like_classes, load, numbering
-from .failure import BadInput, Interrupted
+from .examples import (
+    Examples,
+    Roles,
+    aligned,
+    check_numbers,
+    load,
+    nominal_of,
+    one_stdin,
+    reading,
+    text_columns,
+)
+from .failure import BadInput, Interrupted, check_writable
 from .headline import headline
-from .settings import parameters_of, with_config
+from .labels import matched
+from .settings import check_parameters, parameters_of, with_config
 from .times import seconds_of, time_of
+
+METRICS = ("validation_error", "validation_risk", "training_error", "risk")
 
 
 def run(data: str, config: Path | None = None, **given: Any) -> None:
     """Train a model from files; the options are those of `app.train`."""
     options = with_config(given, config)
     quiet, as_json = options["quiet"], options["json"]
-    _check(options)
+    _check(data, options)
     roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [])
-    reading = {"format": options["format"], "labels": options["labels"]}
-    training = load(data, roles, **reading)
-    if training.y is None:
-        raise BadInput(f"{training.file}: which column is the class? Name it with --target")
-    known = {
-        "first_column": training.names[0] if training.format == "svmlight" else None,
-        "columns": len(training.names),
-    }
-    valid, test = (
-        load(options[name], roles, **reading, **numbering(known, options[name], options["format"]))
-        if options[name]
-        else None
-        for name in ("valid", "test")
-    )
-    training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"])
-    for other in (valid, test):
-        if other is not None:
-            _same_columns(training, other)
-
+    every = seconds_of(options["every"], "--every") if options["every"] else 60.0
     classifier = AdaBoostMHClassifier(**parameters_of(options))
-    callbacks = _callbacks(options, valid, quiet or as_json)
+    check_parameters(classifier)
+    callbacks = _callbacks(options, quiet or as_json)
+    training = load(data, roles, format=options["format"], labels=options["labels"])
+    _check_training(training, options["weighting"])
+    kind = _kind_of(training)
+    classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
+    valid, test = (_load_like(training, kind, options[name], roles, options) for name in ("valid", "test"))
+    training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"])
+    # Before the rounds: a checkpoint is a model file, too, and should know as much.
+    classifier.data_ = {
+        "file": Path(training.file).name,
+        "rows": training.n_rows,
+        **training.layout,
+        "target": roles.target,
+        "weight": roles.weight,
+        "ignore": roles.ignore,
+        # The estimator keeps the names of tables, but sparse ARFF is a matrix.
+        **({"names": training.names} if training.is_named and not training.is_table else {}),
+    }
     begin = perf_counter()
     classifier.fit(
         training.X, training.y, training.sample_weight, training.label_weight,
         validation=None if valid is None else (valid.X, valid.y, valid.sample_weight),
-        callbacks=callbacks, checkpoint=options["checkpoint"],
-        checkpoint_every=seconds_of(options["every"], "--every") if options["every"] else 60.0,
-        resume=_resume(options),
+        callbacks=callbacks, checkpoint=options["checkpoint"], checkpoint_every=every, resume=_resume(options),
     )  # fmt: skip
     seconds = perf_counter() - begin
-    classifier.data_ = {
-        "file": Path(training.file).name,
-        "rows": training.n_rows,
-        **known,
-        "target": roles.target,
-        "weight": roles.weight,
-        "ignore": roles.ignore,
-    }
     if options["out"]:
         classifier.save(options["out"])
     watch = next(c for c in callbacks if isinstance(c, StopOnInterrupt))
-    summary = _summary(classifier, training, valid, test, seconds, watch.asked)
+    summary = _summary(classifier, valid, test, seconds, watch.asked)
     if as_json:
         print(jsonlib.dumps(summary))
     elif not quiet:
@@ -77,16 +82,14 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
         from ..report import write_report
 
         held_out = test or valid or training
-        write_report(
-            classifier, held_out.X, like_classes(held_out.y, classifier), options["report"],
-            sample_weight=held_out.sample_weight,
-        )  # fmt: skip
+        y = held_out.y if held_out is not training else matched(training, classifier._target_kind, "the model")
+        write_report(classifier, held_out.X, y, options["report"], sample_weight=held_out.sample_weight)
     if watch.asked:
         saved = f"; the model is in {options['out']}" if options["out"] else ""
         raise Interrupted(f"interrupted after {classifier.n_estimators_} rounds{saved}")
 
 
-def _check(options: dict[str, Any]) -> None:
+def _check(data: str, options: dict[str, Any]) -> None:
     """What would be found wrong only at the end is found now."""
     if options["valid"] and options["valid_fraction"]:
         raise BadInput("--valid and --valid-fraction both say what to validate on; give one of them")
@@ -95,12 +98,55 @@ def _check(options: dict[str, Any]) -> None:
         raise BadInput(f"--valid-fraction must be between 0 and 1; got {fraction}")
     if not (options["out"] or options["checkpoint"] or options["test"] or options["json"] or options["report"]):
         raise BadInput("the model would be lost: give --out FILE")
+    one_stdin(data=data, valid=options["valid"], test=options["test"])
+    read = {Path(options[name]).absolute(): f"--{name}" for name in ("valid", "test", "labels") if options[name]}
+    taken = {Path(data).absolute(): "DATA", **read}
     for name in ("out", "checkpoint", "log", "report"):
-        path = options[name]
-        if path and not Path(path).absolute().parent.is_dir():
-            raise BadInput(f"--{name} {path}: there is no folder {Path(path).absolute().parent}")
-        if path and Path(path).is_dir():
-            raise BadInput(f"--{name} {path} is a folder, not a file")
+        if options[name]:
+            path = Path(options[name])
+            check_writable(path, f"--{name}")
+            other = taken.setdefault(path.absolute(), f"--{name}")
+            if other != f"--{name}":
+                raise BadInput(f"--{name} {path} would overwrite {other}")
+    metric = options["metric"] or "validation_error"
+    stops = options["patience"] is not None or options["metric"]
+    if stops and metric.startswith("validation") and not (options["valid"] or fraction):
+        raise BadInput("--patience needs something to validate on: give --valid FILE or --valid-fraction 0.2")
+    if options["metric"] and metric not in METRICS:
+        raise BadInput(f"--metric {metric!r} is not one of {', '.join(METRICS)}")
+
+
+def _check_training(training: Examples, weighting: str | None) -> None:
+    if training.y is None:
+        raise BadInput(f"{training.file}: which column is the class? Name it with --target")
+    if not training.names:
+        raise BadInput(f"{training.file} has no column left to learn from")
+    if weighting == "given" and training.label_weight is None:
+        raise BadInput(f"--weighting given takes the weights of labels from the file, and {training.file} has none")
+
+
+def _kind_of(training: Examples) -> TargetKind:
+    """What the training file's target is: it decides what other files may hold."""
+    try:
+        return recognise(as_labels(training.y), training.target if hasattr(training.y, "num_rows") else None)
+    except ValueError as error:
+        raise BadInput(f"{training.file}: {error}") from error
+
+
+def _load_like(training: Examples, kind: TargetKind, path: str | None, roles: Roles, options) -> Examples | None:
+    """Another file with the columns and classes of the training file."""
+    if not path:
+        return None
+    format, multilabel = options["format"], kind.kind == "multilabel"
+    text = text_columns(training)
+    hints = reading(path, format, training.layout, text, multilabel)
+    other = load(path, roles, format=format, labels=options["labels"], **hints)
+    if other.y is None:
+        raise BadInput(f"{other.file} has no classes")
+    names = training.names if training.is_named else None
+    other = aligned(other, names, len(training.names), training.file)
+    check_numbers(other, {*text, *(options["nominal"] or [])})
+    return replace(other, y=matched(other, kind, training.file))
 
 
 def _resume(options: dict[str, Any]) -> Path | bool | None:
@@ -112,50 +158,31 @@ def _resume(options: dict[str, Any]) -> Path | bool | None:
 
 
 def _set_apart(training: Examples, valid: Examples | None, fraction: float | None, seed: int | None):
-    """Training and validation examples; the rows set apart depend on the seed alone."""
+    """Training and validation examples; the rows set apart depend on the seed alone.
+
+    Except that the last rows of a class stay: what training does not know cannot be validated.
+    """
     if fraction is None:
         return training, valid
     n = training.n_rows
     n_valid = round(fraction * n)
     if not 0 < n_valid < n:
         raise BadInput(f"--valid-fraction {fraction} of {n} rows leaves nothing to train on or to validate on")
-    order = np.random.default_rng(seed or 0).permutation(n)
-    held_out = np.sort(order[:n_valid])
-    rest = np.sort(order[n_valid:])
-    return training.take(rest), training.take(held_out)
+    order = np.random.default_rng(seed_of(seed)).permutation(n)
+    apart = np.zeros(n, bool)
+    apart[order[:n_valid]] = True
+    if not hasattr(training.y, "num_rows"):
+        number = np.unique(training.y, return_inverse=True)[1]
+        lost = np.bincount(number) == np.bincount(number[apart], minlength=number.max() + 1)
+        apart[lost[number]] = False
+    return training.take(np.flatnonzero(~apart)), training.take(np.flatnonzero(apart))
 
 
-def _same_columns(training: Examples, other: Examples) -> None:
-    """Columns by name: put in the order of the training file, or named where they differ."""
-    if other.y is None:
-        raise BadInput(f"{other.file} has no classes")
-    if not hasattr(training.X, "select"):
-        if len(other.names) > len(training.names):
-            unknown = other.names[len(training.names)]
-            raise BadInput(f"{other.file} has a column {unknown!r} that {training.file} has not")
-        if len(other.names) < len(training.names) and hasattr(other.X, "tocsr"):
-            other.X = other.X.tocsr(copy=True)
-            other.X.resize((other.X.shape[0], len(training.names)))
-            other.names = training.names
-        return
-    for name in training.names:
-        if name not in set(other.names):
-            raise BadInput(f"{other.file} has no column {name!r}, which {training.file} has")
-    for name in other.names:
-        if name not in set(training.names):
-            hint = f"leave it out with --ignore {name!r}"
-            raise BadInput(f"{other.file} has a column {name!r} that {training.file} has not; {hint}")
-    other.X, other.names = other.X.select(training.names), training.names
-
-
-def _callbacks(options: dict[str, Any], valid: Examples | None, silent: bool) -> list[Callback]:
+def _callbacks(options: dict[str, Any], silent: bool) -> list[Callback]:
     found: list[Callback] = [StopOnInterrupt()]
     if options["patience"] is not None or options["metric"] is not None:
-        metric = options["metric"] or "validation_error"
-        if metric.startswith("validation") and valid is None:
-            raise BadInput("--patience needs something to validate on: give --valid FILE or --valid-fraction 0.2")
         patience = 50 if options["patience"] is None else options["patience"]
-        found.append(EarlyStopping(patience, metric))
+        found.append(EarlyStopping(patience, options["metric"] or "validation_error"))
     if options["time_limit"]:
         found.append(TimeLimit(seconds_of(options["time_limit"], "--time-limit")))
     if options["log"]:
@@ -165,7 +192,7 @@ def _callbacks(options: dict[str, Any], valid: Examples | None, silent: bool) ->
     return found
 
 
-def _summary(classifier, training: Examples, valid, test, seconds: float, interrupted: bool) -> dict[str, Any]:
+def _summary(classifier, valid, test, seconds: float, interrupted: bool) -> dict[str, Any]:
     """What there is to say at the end, as JSON."""
     from ..evaluation import evaluate
 
@@ -181,7 +208,6 @@ def _summary(classifier, training: Examples, valid, test, seconds: float, interr
     }
     for name, examples in (("validation", valid), ("test", test)):
         if examples is not None:
-            examples = for_model(replace(examples, y=like_classes(examples.y, classifier)), classifier)
             result = evaluate(classifier, examples.X, examples.y, examples.sample_weight)
             found[name] = headline(result)
     return found

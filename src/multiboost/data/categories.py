@@ -119,11 +119,14 @@ class Categories:
 
     @classmethod
     def of(cls, factor: Factor) -> Categories:
-        """All values that occur in a column."""
-        occurs = np.zeros(len(factor.values) + 1, bool)
-        occurs[factor.number] = True
-        names = {text_of(v): None for v, here in zip(factor.values, occurs, strict=False) if here and not is_missing(v)}
-        return cls(names)
+        """All values that occur in a column, in the order of their first rows.
+
+        Not in the order of `factor.values`: a file that declares its categories and one that
+        does not would give the same model with other bits.
+        """
+        number, first = np.unique(factor.number, return_index=True)
+        seen = [factor.values[k] for k in number[np.argsort(first)] if k >= 0]
+        return cls({text_of(v): None for v in seen if not is_missing(v)})
 
     def encode(self, factor: Factor) -> np.ndarray:
         """Category numbers as float64, NaN where a value is missing or no category."""

@@ -15,8 +15,9 @@ and so is the weight.
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
-from sklearn.utils.multiclass import type_of_target
 
 KINDS = ("binary", "multiclass", "multilabel", "multitask")
 WEIGHTINGS = ("auto", "uniform", "half", "balanced", "given")
@@ -95,7 +96,9 @@ class TargetKind:
             column = y[:, t]
             unknown = unknown_labels(column) if self.kind == "multitask" else np.zeros(len(y), bool)
             known = column[~unknown]
-            known = known.astype(classes.dtype) if known.dtype.kind == "O" and classes.dtype.kind != "O" else known
+            if known.dtype.kind == "O" and classes.dtype.kind != "O":
+                # Text of any length: cut to the classes' length, "abcd" would be the class "abc".
+                known = known.astype(str if classes.dtype.kind == "U" else classes.dtype)
             number = np.searchsorted(classes, known)
             number[number == len(classes)] = 0
             strange = classes[number] != known
@@ -154,6 +157,8 @@ def recognise(y: np.ndarray, names=None) -> TargetKind:
         Names of y's columns.
     """
     if y.ndim == 1:
+        from sklearn.utils.multiclass import type_of_target  # not where a model only predicts: it takes a second
+
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multiclass"):
             raise ValueError(
@@ -179,6 +184,8 @@ def recognise(y: np.ndarray, names=None) -> TargetKind:
         column = y[~unknown[:, t], t]
         if column.dtype.kind == "O" and all(isinstance(v, (int, np.integer)) for v in column):
             column = column.astype(np.int64)
+        elif column.dtype.kind == "O" and all(isinstance(v, Real) for v in column):
+            column = column.astype(np.float64)  # whole numbers beside unknown ones and a task of text
         if column.dtype.kind == "f":
             if not np.array_equal(column, np.floor(column)):
                 raise ValueError(f"Unknown label type: continuous. Column {t} of y holds numbers that are not classes")

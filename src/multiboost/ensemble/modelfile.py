@@ -13,6 +13,8 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +60,22 @@ def write_model(path, header: dict, arrays: dict[str, np.ndarray]) -> None:
     """
     path = Path(path)
     text = json.dumps({"format": FORMAT, "schema": SCHEMA, **header}, indent=1, sort_keys=True)
+    with naming(path):
+        _write(path, text, arrays)
+
+
+@contextmanager
+def naming(path) -> Iterator[None]:
+    """Errors of the disk name the file that was to be written, not a temporary one or none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:  # one without a number has a text of its own
+            error.filename, error.filename2 = os.fspath(path), None
+        raise
+
+
+def _write(path: Path, text: str, arrays: dict[str, np.ndarray]) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent or ".")
     try:
         with os.fdopen(handle, "wb") as file:

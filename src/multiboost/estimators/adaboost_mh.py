@@ -23,9 +23,10 @@ from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise, 
 from ..ensemble.ensemble import Ensemble
 from ..kernels.team import Team
 from .checkpoint import Checkpoint, Resumed
-from .link import probabilities, slope_of
+from .checks import check_choice, check_number, thread_count
+from .link import decisions, probabilities, shaped, slope_of
 from .persistence import save_classifier
-from .validation import check_choice, check_cuts, check_number, check_table, check_weights, seed_of, thread_count
+from .validation import check_cuts, check_table, check_weights, seed_of
 
 MIN_CATEGORY_ROWS = 2
 
@@ -364,7 +365,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             return self.ensemble_.scores(table, team, n_rounds)
 
     def _shape(self, scores: np.ndarray) -> np.ndarray:
-        return scores[:, 0] if self._target_kind.kind == "binary" else scores
+        return shaped(self._target_kind, scores)
 
     def decision_function(self, X):
         """Scores F: one for each label, or for binary targets one for the second class.
@@ -382,13 +383,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         return self._shape(scores)
 
     def _decide(self, scores: np.ndarray) -> np.ndarray:
-        kind = self._target_kind
-        if kind.kind == "binary":
-            return kind.decode((scores[:, 0] > 0).astype(np.intp))
-        if kind.kind == "multilabel":
-            return (scores > 0).astype(np.intp)
-        number = np.stack([scores[:, part].argmax(axis=1) for part in kind.tasks], axis=1)
-        return kind.decode(number[:, 0] if kind.kind == "multiclass" else number)
+        return decisions(self._target_kind, scores)
 
     def predict(self, X):
         """Classes; for multi-label targets 0 and 1, for multi-task targets one column per task.

@@ -39,9 +39,19 @@ class DelimitedReader(Reader):
         "number" or "text" for columns that should not be guessed.
     missing : sequence of str
         More words that mean a missing value, in every column.
+    text : sequence of str
+        Columns that are text; unlike `types`, which the file need not have.
     """
 
-    def __init__(self, source: Source, header=True, delimiter=None, types=None, missing: Sequence[str] = ()):
+    def __init__(
+        self,
+        source: Source,
+        header=True,
+        delimiter=None,
+        types=None,
+        missing: Sequence[str] = (),
+        text: Sequence[str] = (),
+    ):
         super().__init__(source)
         self.pa = need_pyarrow(f"{source.format} files")
         self.header = header
@@ -49,6 +59,7 @@ class DelimitedReader(Reader):
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii():
             raise self.error(f"delimiter must be one character, not {self.delimiter!r}")
         self.types = dict(types or {})
+        self.text = tuple(text)
         self.missing = (missing,) if isinstance(missing, str) else tuple(missing)
         for name, kind in self.types.items():
             if kind not in TYPES:
@@ -84,7 +95,8 @@ class DelimitedReader(Reader):
                 raise self._diagnosis(error) from error
 
     def _forced(self) -> dict[str, Any]:
-        return {n: self.pa.string() if kind == "text" else self.pa.float64() for n, kind in self.types.items()}
+        wanted = {**dict.fromkeys(self.text, "text"), **self.types}
+        return {n: self.pa.string() if kind == "text" else self.pa.float64() for n, kind in wanted.items()}
 
     def _is_settled(self, kind) -> bool:
         types = self.pa.types
@@ -152,7 +164,7 @@ class DelimitedReader(Reader):
         with self.source.open() as stream:
             names = self._open(stream, block, {}).schema.names
         self.check_names(names, 1 if self.header else None)
-        forced = self._forced()
+        forced = {n: kind for n, kind in self._forced().items() if n in names or n in self.types}
         if set(names) == set(forced):
             return block, forced
         guesses = {name: _Guess(self.missing) for name in names if name not in forced}

@@ -35,7 +35,7 @@ def read_file(path, format: str | None = None, **options) -> Content:
     format : str or None
         One of `FORMATS`; None: by the suffix, as in ``x.csv`` and ``x.csv.gz``.
     **options
-        csv, tsv: ``header``, ``delimiter``, ``types``, ``missing`` (see `DelimitedReader`);
+        csv, tsv: ``header``, ``delimiter``, ``types``, ``missing``, ``text`` (see `DelimitedReader`);
         arff: ``labels`` (`ArffReader`);
         svmlight: ``zero_based``, ``n_features``, ``multilabel`` (`SvmlightReader`);
         simple: ``class_last`` (`SimpleTextReader`).

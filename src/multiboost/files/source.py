@@ -44,6 +44,7 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
 _BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 _OPENERS: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 _BLOCK = 1 << 22
+_FOLDER = "this is a folder, not a file; name a file in it"
 
 
 def split_suffixes(path) -> tuple[str, str, str | None]:
@@ -160,6 +161,8 @@ class Source:
         self._is_stdin = str(path) == "-"
         self.path = Path(path)
         self.name = "standard input" if self._is_stdin else str(path)
+        if not self._is_stdin and self.path.is_dir():  # before the suffix, which a folder has not
+            raise FileError(self.name, _FOLDER)
         self.format = format_of(path, format)
         self._copy: Any = None
         self._compression = None if self._is_stdin else split_suffixes(path)[2]
@@ -173,7 +176,7 @@ class Source:
         except (FileNotFoundError, PermissionError):
             raise
         except IsADirectoryError as error:
-            raise FileError(self.name, "this is a folder, not a file; name a file in it") from error
+            raise FileError(self.name, _FOLDER) from error
         except (OSError, ValueError) as error:
             raise FileError(self.name, f"cannot be opened: {error}") from error
 

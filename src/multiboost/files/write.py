@@ -53,7 +53,7 @@ def write_table(what, path, format: str | None = None) -> None:
     content = _as_content(what, path, name)
     if not content.n_rows:
         raise FileError(path, "there are no rows to write")
-    with _target(path) as file:
+    with whole_file(path) as file:
         _WRITERS[name](content, file, path)
 
 
@@ -72,8 +72,14 @@ def _as_content(what, path, format: str) -> Content:
 
 
 @contextmanager
-def _target(path) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name only when it is whole and on the disk."""
+def whole_file(path) -> Iterator[BinaryIO]:
+    """A file to write to that takes its name only when it is whole and on the disk.
+
+    Parameters
+    ----------
+    path : str or path
+        "-" is standard output; a pipe or device is written to as it is.
+    """
     if str(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -86,8 +92,9 @@ def _target(path) -> Iterator[BinaryIO]:
         with open(path, "wb") as file, _compressed(file, compression) as data:  # a pipe or device has no second name
             yield data
         return
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent or ".")
+    temporary = None
     try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent or ".")
         with os.fdopen(handle, "wb") as file:
             with _compressed(file, compression) as data:
                 yield data
@@ -97,8 +104,12 @@ def _target(path) -> Iterator[BinaryIO]:
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        # A full disk has no name of its own, and nobody knows the temporary one.
+        if isinstance(error, OSError) and (temporary is None or error.filename in (None, temporary)):
+            error.filename = os.fspath(path)
         raise
 
 
