@@ -130,12 +130,13 @@ def curves(found: dict, size: dict) -> str:
 
 Discrete AdaBoost.MH, {size["curve"]} rounds, mean test error of the folds, on all sets without numeric columns.
 The tables have the first round whose error is at most a level; levels are 2, 1.5, 1.25, 1.1, 1.05 and 1 times the
-lowest error of the method on one-hot columns in the first {size["level"]} rounds. The last one is the luckiest round of one
-method's test curve: a method that never reaches it may be equally good.
+lowest error of the method on one-hot columns in the first {size["level"]} rounds. The last one is the luckiest round of
+one test curve: a method that never reaches it may be equally good.
 
 We first had stumps on nursery and kr.vs.kp and the last level alone. The other levels and sets, and the trees and
-products, were added when stumps on subsets were no better than stumps on one-hot columns there; nothing was taken away. All columns of kr.vs.kp but one, and all of vote, have two
-values, where a subset, a selector and a one-hot column are the same cut but for missing values."""
+products, were added when stumps on subsets were no better than stumps on one-hot columns there; nothing was taken
+away. All columns of kr.vs.kp but one, and all of vote, have two values, where a subset, a selector and a one-hot column
+are the same cut but for missing values."""
     parts = [text]
     for name, one in found.items():
         head = [name, *(f"{level:.2f} %" for level in one["levels"]), "lowest, %", "last, %", "all fits, s"]

@@ -409,7 +409,7 @@ class TestRules:
         rule = round_rules(clf)[0]
         alpha = clf.history_["alpha"][0]
         assert rule.lines()[0] == f"if width > 1.5 (missing: {rule.terms[0].tests[0].missing})"
-        assert str(rule).splitlines()[1] == f"  1 {alpha:+.3g}"
+        assert str(rule).splitlines()[1] == f"  1: {alpha:+.3g}"
         assert (rule.round, rule.alpha, rule.edge, rule.Z) == (1, alpha, clf.history_["edge"][0], clf.history_["Z"][0])
 
     @pytest.mark.parametrize("learner", ["stump", "tree:5", "product:2", "tree:4/product:2", "indicator"])
@@ -433,8 +433,8 @@ class TestRules:
     def test_long_lists_are_shortened(self):
         assert listed(list("abc")) == "a, b, c"
         assert listed(list("abcdefgh")) == "a, b, c, d, e and 3 more"
-        assert votes_text([0.5, 0.5], ["a", "b"]) == "all labels +0.5"
-        assert votes_text([0.1, -0.9, 0.2, 0.3, 0.4], list("abcde")) == "b -0.9, c +0.2, d +0.3, e +0.4 and 1 more"
+        assert votes_text([0.5, 0.5], ["a", "b"]) == "all labels: +0.5"
+        assert votes_text([0.1, -0.9, 0.2, 0.3, 0.4], list("abcde")) == "b: -0.9, c: +0.2, d: +0.3, e: +0.4 and 1 more"
         X, y = make_classes(300, 5, 3)
         rule = round_rules(AdaBoostMHClassifier("tree:20", 1, loss="exponential").fit(X, y))[0]
         lines = rule.lines(max_lines=5)

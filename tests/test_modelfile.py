@@ -12,6 +12,7 @@ import multiboost.ensemble.modelfile as modelfile
 from multiboost import AdaBoostMHClassifier, ModelFileError, Product, Stump, Tree, load_model
 
 from .conftest import make_classes, make_labels
+from .fuzz_models import fuzz
 
 
 @pytest.fixture(scope="module")
@@ -325,3 +326,10 @@ def test_feature_names_survive(tmp_path):
     np.testing.assert_array_equal(other.predict(frame), clf.predict(frame))
     with pytest.raises(ValueError, match="feature names should match"):
         other.predict(frame.rename(columns={"age": "years"}))
+
+
+def test_changed_files_are_refused_or_harmless():
+    """A few seconds of what ``tests/fuzz_models.py`` does for as long as one likes."""
+    found = fuzz(4.0, seed=1)
+    assert found["refused"] > 50
+    assert found["loaded"] > 5

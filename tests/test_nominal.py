@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import warnings
 import zipfile
 from decimal import Decimal
 
@@ -1124,3 +1125,15 @@ def test_covariable_helps_where_it_matters():
         found.append(errors_of(clf.predict_proba(some) @ clf.classes_, clf.predict(some), rating[out]))
     assert found[1][0] < 0.85 * found[0][0]
     assert found[1][1] < 0.9 * found[0][1]
+
+
+def test_a_column_of_strangers_is_reported():
+    """Numbers where training had names: a warning that names the column and a value."""
+    frame = pd.DataFrame({"colour": ["red", "blue"] * 20, "size": np.arange(40.0)})
+    clf = AdaBoostMHClassifier("stump", 3).fit(frame, [0, 1] * 20)
+    with pytest.warns(UserWarning, match=r"column 'colour' is nominal, and none of its values, such as 0\.5"):
+        clf.predict(pd.DataFrame({"colour": [0.5, 1.5], "size": [1.0, 2.0]}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf.predict(pd.DataFrame({"colour": ["green", "red"], "size": [1.0, 2.0]}))
+        clf.predict(pd.DataFrame({"colour": [None, None], "size": [1.0, 2.0]}))

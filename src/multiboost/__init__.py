@@ -31,6 +31,7 @@ _HOMES = {
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
+    "write_report": ".report",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -57,6 +58,7 @@ __all__ = [
     "named_importances",
     "round_rules",
     "staged_evaluation",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .report import write_report
 
 
 def __getattr__(name: str):

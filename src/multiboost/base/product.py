@@ -9,16 +9,17 @@ from .classifier import BaseClassifier, Dag
 from .problem import Problem
 from .stump import Stump
 
-# Relative; what a step has to bring.  Large tables of indicators improve by ever smaller
-# steps, a full pass over the data each, long after the product is good enough for a round.
-_IMPROVEMENT = 1e-3
+# Stumps are almost always done sooner; indicators of very many categories go on by ever
+# smaller steps, a pass over the data each.
+_CYCLES = 4
+_IMPROVEMENT = 1e-12  # relative; below this, rounding would keep the cycle going
 
 
 class Product(BaseEstimator):
     """Product of base classifiers, h(x) = alpha prod_j v_j phi_j(x).
 
     Each term in turn is learned anew against virtual labels, the true ones times the
-    votes of the other terms, until a full cycle brings no improvement.
+    votes of the other terms, until a full cycle brings no improvement, or for four cycles.
 
     Parameters
     ----------
@@ -45,8 +46,9 @@ class Product(BaseEstimator):
         product = np.ones(shape, np.int8)
         found: list[BaseClassifier | None] = [None] * self.n_terms
         best, active = -np.inf, 0
-        stale = term = 0
-        while stale < self.n_terms:
+        stale = term = steps = 0
+        while stale < self.n_terms and steps < _CYCLES * self.n_terms:
+            steps += 1
             others = product * signs[term]  # dividing by a sign is multiplying by it
             first = all(h is None for h in found)
             h = base.fit(problem if first else problem.with_votes(others))

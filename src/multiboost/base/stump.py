@@ -64,9 +64,9 @@ class Indicator(Cut):
     ----------
     n_starts : int, default=4
         Random starts of the search for the subset, besides the leading direction of the
-        edge matrix and the best selector.  With up to eight values in a node, with one
-        label, and with discrete votes and up to three labels the search is exact and
-        needs none.
+        edge matrix and the best selector; fewer with more than 16384 values.  With up to
+        eight values in a node, with one label, and with discrete votes and up to three labels
+        the search is exact and needs none.
 
     Notes
     -----

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 
 from ..kernels.dtypes import EDGE, NODE, ROW
 from ..kernels.grow import grow
-from ..kernels.subset import NOMINAL
 from .classifier import BaseClassifier, Dag, empty_leaf
 from .from_classifier import FromClassifier
 from .problem import Problem
@@ -53,10 +52,6 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     """Grow a tree of stumps, selectors or indicators in the kernel and read it back."""
     dataset, criterion, payload = problem.dataset, problem.criterion, problem.payload
     blocks = dataset.blocks
-    if cut.kinds == NOMINAL and dataset.table.categories is None:
-        raise ValueError(
-            f"{cut!r} cuts nominal columns, and this table has none; name them in nominal_features, or use Stump()"
-        )
     if blocks.column.size == 0:
         return None
     room, subsets = problem.room(n_leaves, cut)

@@ -73,9 +73,9 @@ def factor_of_series(series) -> Factor:
     if kind.is_pandas():
         if hasattr(native, "cat"):
             return Factor(native.cat.codes.to_numpy(), native.cat.categories)
-        if native.dtype == object:  # pandas takes True and 1 for one value
-            return factor_of_array(native.to_numpy())
         number, values = native.factorize()
+        if native.dtype == object and not all(isinstance(v, str) for v in values):
+            return factor_of_array(native.to_numpy())  # pandas takes True and 1 for one value
         return Factor(number, values)
     if kind.is_pyarrow():
         if str(native.type).startswith("dictionary"):

@@ -7,6 +7,7 @@ of categories.  Nothing is copied as a whole.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -91,6 +92,22 @@ class Table(ABC):
     def _factor(self, j: int) -> Factor:
         raise ValueError("a sparse matrix has no nominal columns; pass a data frame or an array")
 
+    def _category_numbers(self, j: int, categories: Categories) -> np.ndarray:
+        """A nominal column; a warning where nothing of it was seen in training."""
+        factor = self.factor(j)
+        number = categories.encode(factor)
+        if self.n_rows > 1 and np.isnan(number).all():
+            values = [v for v in factor.values if not is_missing(v)]
+            if not values:
+                return number
+            warnings.warn(
+                f"column {self.label(j)} is nominal, and none of its values, such as {values[0]!r}, was seen in fit; "
+                "all of them are treated as missing",
+                UserWarning,
+                stacklevel=2,
+            )
+        return number
+
     def with_categories(self, nominal: np.ndarray) -> list[Categories | None]:
         """Learn and set the categories of nominal columns (a mask)."""
         self.categories = [Categories.of(self.factor(j)) if nominal[j] else None for j in range(self.n_columns)]
@@ -129,7 +146,7 @@ class DenseTable(Table):
         assert self.categories is not None
         categories = self.categories[j]
         if categories is not None:
-            return categories.encode(self.factor(j))
+            return self._category_numbers(j, categories)
         column = self.array[:, j].tolist() if self.array.dtype == object else self.array[:, j]
         if self.array.dtype == object:
             column = [np.nan if is_missing(v) else v for v in column]
@@ -238,7 +255,7 @@ class Frame(Table):
     def _values(self, j: int) -> np.ndarray:
         categories = self.categories[j] if self.categories is not None else None
         if categories is not None:
-            return categories.encode(self.factor(j))
+            return self._category_numbers(j, categories)
         series = self.frame[:, j]
         dtype = series.dtype
         as_objects = str(dtype) in ("Boolean", "Unknown", "Object")

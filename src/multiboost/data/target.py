@@ -19,6 +19,7 @@ from numbers import Real
 
 import numpy as np
 
+KINDS = ("binary", "multiclass", "multilabel", "multitask")
 WEIGHTINGS = ("auto", "uniform", "half", "balanced", "given")
 
 

@@ -12,7 +12,7 @@ from ..boosting.settings import Bins, Settings
 from ..boosting.step import AlphaStep, RateStep
 from ..ensemble.modelfile import ModelFileError, write_model
 from ..losses import LOSSES
-from .stored import Stored
+from .stored import WRONG, Stored
 
 # Parameters that say how to compute, not what: they leave no trace in the model.
 _NOT_SAVED = ("n_jobs", "verbose")
@@ -106,13 +106,15 @@ def load_model(path):
     header, arrays, kind = stored.header, stored.arrays, stored.kind
     try:
         classifier = AdaBoostMHClassifier(**header["parameters"])
-        step = (AlphaStep if header["votes"] == "discrete" else RateStep)(header["learning_rate"])
+        classifier._check_parameters()
+        step = (AlphaStep if header["votes"] == "discrete" else RateStep)(float(header["learning_rate"]))
         settings = Settings(
-            LOSSES[header["loss"]], header["votes"], base_learner_from(header["base_learner"]), step, header["ridge"],
-            Bins(header["max_bins"], header["min_category_rows"]), header["seed"],
+            LOSSES[header["loss"]], header["votes"], base_learner_from(header["base_learner"]), step,
+            float(header["ridge"]), Bins(int(header["max_bins"]), int(header["min_category_rows"])),
+            int(header["seed"]),
         )  # fmt: skip
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except WRONG as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
     classifier.ensemble_ = stored.ensemble
     classifier.n_features_in_, classifier.slope_ = stored.n_features_in_, stored.slope

@@ -11,7 +11,7 @@ def column_names(clf) -> list[str]:
     return [f"x{j}" for j in range(clf.n_features_in_)] if names is None else [str(name) for name in names]
 
 
-def tested_names(clf) -> list[str]:
+def names_in_tests(clf) -> list[str]:
     """`column_names`, and after them a name for each classifier whose answers are tested like a column."""
     phi = [f"{type(p.estimator).__name__} {k}" for k, p in enumerate(clf.ensemble_.phi, start=1)]
     return column_names(clf) + phi

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .columns import category_names, column_names, tested_names
+from .columns import category_names, column_names, names_in_tests
 
 _LISTED = 6  # categories named in a rule before "and more"
 _VOTES = 4  # labels named in a leaf before "and more", in text
@@ -140,16 +140,16 @@ class Importance:
 
 
 def votes_text(votes, labels: list[str], max_votes: int = _VOTES) -> str:
-    """Votes in words, the largest first: ``setosa +0.80, versicolor -0.80``.
+    """The largest votes in words: ``setosa: +0.80, versicolor: -0.80``.
 
     Where all labels get the same vote it is said once.
     """
     votes = np.asarray(votes)
     if votes.size > 1 and np.all(votes == votes[0]):
-        return f"all labels {votes[0]:+.3g}"
+        return f"all labels: {votes[0]:+.3g}"
     order = np.argsort(-np.abs(votes), kind="stable")
     shown = sorted(order[:max_votes].tolist())
-    text = ", ".join(f"{labels[k]} {votes[k]:+.3g}" for k in shown)
+    text = ", ".join(f"{labels[k]}: {votes[k]:+.3g}" for k in shown)
     return text if len(shown) == votes.size else f"{text} and {votes.size - len(shown)} more"
 
 
@@ -236,14 +236,14 @@ def round_rules(clf, rounds=None) -> list[RoundRules]:
     >>> clf = AdaBoostMHClassifier("stump", n_estimators=2, votes="discrete").fit(X, y)
     >>> print(round_rules(clf)[0])
     if petal length (cm) > 2.45 (missing: yes)
-      0 -0.805, 1 +0.805, 2 +0.805
+      0: -0.805, 1: +0.805, 2: +0.805
     otherwise
-      0 +0.805, 1 -0.805, 2 -0.805
+      0: +0.805, 1: -0.805, 2: -0.805
     """
     check_is_fitted(clf)
     e = clf.ensemble_
     wanted = range(1, e.n_rounds + 1) if rounds is None else [int(t) for t in rounds]
-    names, labels = tested_names(clf), clf._target_kind.label_names()
+    names, labels = names_in_tests(clf), clf._target_kind.label_names()
     found = []
     for t in wanted:
         if not 1 <= t <= e.n_rounds:

@@ -104,7 +104,10 @@ def learning_curves(
     if X is not None:
         curves.error, curves.risk, curves.margins = _follow(clf, X, y, sample_weight, rounds, margin_rounds)
     if X_train is not None:
-        curves.training_error, _, curves.training_margins = _follow(clf, X_train, y_train, None, rounds, margin_rounds)
+        # Training kept its own risk.
+        curves.training_error, _, curves.training_margins = _follow(
+            clf, X_train, y_train, None, rounds, margin_rounds, risks=False
+        )
     return curves
 
 
@@ -118,7 +121,7 @@ def measured(outcome: Outcome) -> float | None:
     return outcome.hamming_loss() if outcome.answers.kind.kind == "multilabel" else outcome.error()
 
 
-def _follow(clf, X, y, sample_weight, rounds, margin_rounds):
+def _follow(clf, X, y, sample_weight, rounds, margin_rounds, *, risks=True):
     """Errors, risks and margins of rows in one pass through the model."""
     error: list[float | None] = []
     risk: list[float | None] = []
@@ -127,7 +130,7 @@ def _follow(clf, X, y, sample_weight, rounds, margin_rounds):
     for outcome in staged_outcomes(clf, X, y, sample_weight, at | margins_at):
         if outcome.n_rounds in at:
             error.append(measured(outcome))
-            value = outcome.risk()
+            value = outcome.risk() if risks else None
             risk.append(value if value is None or np.isfinite(value) else None)
         if outcome.n_rounds in margins_at:
             found = margins(*outcome.pair_margins())

@@ -167,8 +167,8 @@ class Outcome:
         a = self.answers
         known = a.signs != 0
         wrong = ((self.scores > 0) != (a.signs > 0)) & known
-        total = float(a.weight @ known.sum(axis=1))
-        return float(a.weight @ wrong.sum(axis=1)) / total if total > 0 else None
+        total = float((a.weight * known.sum(axis=1)).sum())
+        return float((a.weight * wrong.sum(axis=1)).sum()) / total if total > 0 else None
 
     def balanced_error(self, question: int) -> float | None:
         """One minus the mean recall of the classes that occur."""
@@ -232,7 +232,8 @@ class Outcome:
 def mean(values: np.ndarray, weights: np.ndarray) -> float | None:
     """Weighted mean; None of nothing."""
     total = float(weights.sum())
-    return float(values @ weights) / total if total > 0 else None
+    # Not by `@`: the threads of a matrix library and those that score get in each other's way.
+    return float((values * weights).sum()) / total if total > 0 else None
 
 
 def mean_of_known(values) -> float | None:

@@ -31,11 +31,12 @@ from numba import njit, types
 from numba.extending import overload
 
 from .dtypes import EDGE, Z
-from .lanes import INNER, add_lanes, copy, is_zero, subtract_lanes, zero
+from .lanes import INNER, ONCE, add_lanes, copy, is_zero, subtract_lanes, zero
 from .scan import cut_score
 
 EXHAUSTIVE = 8  # categories in a node up to which all subsets are tried
 _ALL_VOTES = 3  # labels up to which all vote vectors are tried
+_RANDOM_SIDES = 1 << 16  # categories times random starts: with very many the other starts are as good
 _POWER_STEPS = 8  # of the power iteration for the leading direction
 _MOST_STEPS = 50  # of one ascent; a handful is usual
 _CLIMB = 128  # categories up to which they also move one at a time; beyond, it gained less than 0.1 %
@@ -297,7 +298,8 @@ def _leading_direction(sums, present, n_labels, direction):
                 direction[k] = _pull_of(sums, at, k)
     new = np.empty(n_labels)
     for _ in range(_POWER_STEPS if n_labels > 1 else 0):
-        new[:] = 0.0
+        for k in range(n_labels):
+            new[k] = 0.0
         for c in range(present.size):
             at = sums.first + present[c] * width
             along = 0.0
@@ -372,13 +374,13 @@ def _random(state):
 @njit(**INNER)
 def _keep_better(score, best, right, best_right, left, best_left):
     if score > best:
-        best_right[:] = right
+        copy(best_right, 0, right, 0, right.size)
         copy(best_left, 0, left, 0, left.size)
         return score
     return best
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_left):
     """The best subset that the starts lead to; OUT room.best: its sides."""
     n = present.size
@@ -403,7 +405,7 @@ def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_le
     if n_labels == 1:
         return best
     slope = np.zeros(width)
-    right[:] = best_right
+    copy(right, 0, best_right, 0, n)
     score = _improve(sums, present, right, left, slope)
     best = _keep_better(score, best, right, best_right, left, best_left)
     other = np.empty_like(left)
@@ -413,7 +415,7 @@ def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_le
     best = _keep_better(score, best, right, best_right, left, best_left)
     state = np.uint64(seed)
     bits = np.uint64(0)
-    for _ in range(n_starts):
+    for _ in range(min(n_starts, _RANDOM_SIDES // n)):
         for c in range(n):
             if c % 64 == 0:
                 state, bits = _random(state)
@@ -423,7 +425,7 @@ def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_le
     return best
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def cut_nominal(column, sums, subsets, room, left, best_left, bits):
     """The best cut of one nominal column.
 
@@ -522,7 +524,7 @@ def _search_nominal(subsets, k, b, columns, block, search, total, histogram, bas
             ):
                 best, best_slot, best_missing = score, slot, missing_right
                 copy(best_left, 0, scratch[1], 0, width)
-                found[:] = bits
+                copy(found, 0, bits, 0, bits.size)
         return best, best_slot, -1, best_missing
 
     return nothing if isinstance(subsets, types.NoneType) else best_cut
@@ -539,7 +541,7 @@ def _keep_set(subsets, k, b, number):
         return lambda subsets, k, b, number: None
 
     def keep(subsets, k, b, number):
-        subsets.node[number] = subsets.found[k, b]
+        copy(subsets.node[number], 0, subsets.found[k, b], 0, subsets.node.shape[1])
 
     return keep
 

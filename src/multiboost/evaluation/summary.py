@@ -1,0 +1,97 @@
+"""What a table and its labels look like, in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..estimators.validation import check_table
+from .columns import category_names
+from .outcome import Answers
+
+_CELLS_AT_ONCE = 1 << 22  # that are made dense
+_ROWS_FOR_DECILES = 10_000
+
+
+@dataclass
+class DataSummary:
+    """Rows, columns and labels.
+
+    Attributes
+    ----------
+    n_rows, n_columns, n_nominal : int
+    missing : float
+        Share of the cells that are missing, or hold a category that training has not seen.
+    unknown : float
+        Share of the answers (of tasks, of labels) that are unknown.
+    classes : list of (str, float)
+        Names of the classes and their shares of the weight, for targets of one task.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_nominal: int
+    missing: float
+    unknown: float
+    classes: list[tuple[str, float]]
+
+
+def data_summary(clf, X, y, sample_weight=None) -> DataSummary:
+    """Look at a table once, a piece at a time.
+
+    Parameters
+    ----------
+    clf : AdaBoostMHClassifier
+        Fitted.
+    X, y, sample_weight
+    """
+    answers = Answers(clf, y, sample_weight)
+    table = check_table(clf, X, reset=False)
+    step = max(1, _CELLS_AT_ONCE // max(1, table.n_columns))
+    missing = sum(
+        int(np.isnan(table.rows(first, min(first + step, table.n_rows))).sum())
+        for first in range(0, table.n_rows, step)
+    )
+    classes = []
+    if answers.encoded.shape[1] == 1 and answers.kind.kind != "multilabel":
+        mass = np.bincount(answers.encoded[:, 0], weights=answers.weight, minlength=len(answers.class_names(0)))
+        classes = list(zip(answers.class_names(0), (mass / mass.sum()).tolist(), strict=True))
+    return DataSummary(
+        n_rows=table.n_rows,
+        n_columns=table.n_columns,
+        n_nominal=sum(category_names(clf, j) is not None for j in range(table.n_columns)),
+        missing=missing / max(1, table.n_rows * table.n_columns),
+        unknown=float(np.mean(answers.encoded < 0)),
+        classes=classes,
+    )
+
+
+def deciles(clf, X, columns: list[int]) -> dict[int, list[float]]:
+    """Minimum, deciles and maximum of some numeric columns, of at most 10000 rows.
+
+    Parameters
+    ----------
+    clf : AdaBoostMHClassifier
+        Fitted.
+    X : array, sparse matrix or data frame
+    columns : list of int
+
+    Returns
+    -------
+    dict of int to list of float
+        Without the columns that hold nothing but missing values.
+    """
+    table = check_table(clf, X, reset=False)
+    rows = np.unique(np.linspace(0, table.n_rows - 1, min(table.n_rows, _ROWS_FOR_DECILES)).astype(int))
+    if rows.size < table.n_rows:
+        table = table.take(rows)
+    step = max(1, _CELLS_AT_ONCE // max(1, table.n_columns))
+    pieces = [table.rows(a, min(a + step, table.n_rows))[:, columns] for a in range(0, table.n_rows, step)]
+    values = np.concatenate(pieces)
+    found = {}
+    for k, j in enumerate(columns):
+        known = values[~np.isnan(values[:, k]), k]
+        if known.size:
+            found[j] = np.quantile(known, np.linspace(0, 1, 11)).tolist()
+    return found

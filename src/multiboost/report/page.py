@@ -1,0 +1,117 @@
+"""One self-contained page about a fitted classifier: no other file, no network, no libraries."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from .. import __version__
+from .findings import Findings, find
+from .markup import Html, join, json_block, percent, tag
+from .sections import SECTIONS
+
+
+def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=None, y_train=None) -> Path:
+    """Write a report about a fitted classifier as one HTML page.
+
+    The page has settings, metrics, learning curves, margins, confusion, ROC and reliability
+    of every label, importances, the shape of every column of stump models, the rules
+    of the first rounds and the largest mistakes.  It opens offline, on a phone, prints on
+    A4, and holds the numbers behind its pictures as JSON, in the element ``data``.
+
+    Parameters
+    ----------
+    clf : AdaBoostMHClassifier
+        Fitted.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows on which to evaluate, best ones that training has not seen.
+    y : labels as in ``fit``
+    path : str or path
+        Written whole or not at all.
+    sample_weight : array of shape (n_samples,), default=None
+    title : str, default=None
+    X_train, y_train : default=None
+        The training rows.  Without them the training error is the one that ``fit`` kept, and
+        there are no margins of the training rows.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Examples
+    --------
+    >>> from multiboost import write_report
+    >>> write_report(clf, X_test, y_test, "report.html")  # doctest: +SKIP
+    """
+    if (X_train is None) != (y_train is None):
+        raise ValueError("X_train and y_train go together; only one of them was passed")
+    findings = find(clf, X, y, sample_weight, title=title, X_train=X_train, y_train=y_train)
+    return _write(Path(path), page(findings))
+
+
+def page(findings: Findings) -> str:
+    """The whole page as text."""
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    script = files(__package__).joinpath("page.js").read_text(encoding="utf-8")
+    made = [(name, short_title, build(findings)) for name, short_title, build in SECTIONS]
+    present = [(name, short_title, html) for name, short_title, html in made if html is not None]
+    links = [tag("li", tag("a", short_title, href=f"#{name}")) for name, short_title, _ in present]
+    # Only this script may run, whatever names of classes and columns say.
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"multiboost {__version__}"),
+        tag("title", findings.title),
+        tag("style", Html(style)),
+    )
+    body = tag(
+        "body",
+        tag("a", "Skip to the summary", href="#summary", class_="skip"),
+        tag("header", tag("h1", findings.title), tag("p", _sentence(findings), class_="lead")),
+        tag("nav", tag("ul", *links), aria_label="Sections"),
+        tag("main", join([html for _, _, html in present], "\n")),
+        tag("footer", tag("p", f"Made by multiboost {__version__}. The numbers behind the pictures are in this page, "
+                               "as JSON in the element \u201cdata\u201d.")),
+        json_block(findings.to_json(), "data"),
+        tag("script", Html(script)),
+    )  # fmt: skip
+    return f"<!DOCTYPE html>\n{tag('html', head, Html(chr(10)), body, lang='en')}\n"
+
+
+def _sentence(f: Findings) -> str:
+    """The page in one sentence."""
+    s, e = dict(f.settings), f.evaluation
+    rounds = f"{e.n_rounds} round{'' if e.n_rounds == 1 else 's'}"
+    wrong = {"multilabel": f"{percent(e.hamming_loss)} of the labels are wrong"}.get(
+        e.kind, f"{percent(e.error)} of the answers are wrong"
+    )
+    model = f"{rounds} of {s['base learner']} with {s['votes']} votes and {s['loss']} loss"
+    return f"{model}. On {e.n_rows} given rows {wrong}."
+
+
+def _write(path: Path, content: str) -> Path:
+    """To a temporary name in the same folder, then renamed: a reader sees all of it or nothing."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent or ".")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path

@@ -1,0 +1,141 @@
+"""Fuzz the reader of model files for some seconds: ``python -m tests.fuzz_models 300 [seed]``.
+
+Model files are changed byte by byte, and also where it hurts: inside the header and the arrays of an
+otherwise sound zip.  A file is refused with `ModelFileError`, or it loads, and then predicting from it stays
+within its arrays.
+"""
+
+import io
+import json
+import random
+import sys
+import tempfile
+import time
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from multiboost import AdaBoostMHClassifier, ModelFileError, load_model
+
+SLOW = 5.0
+_WORDS = ("multiboost-model", "tree:3", "nan", "", "discrete", "categories.0", "-1", "é", "{}")
+
+
+def models(folder: Path) -> list[Path]:
+    """Small models of every kind: numeric and nominal, trees, products, labels and tasks."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 12, (60, 3)).astype(float)
+    y = rng.integers(0, 3, 60)
+    made = [
+        AdaBoostMHClassifier("tree:4", 3, nominal_features=[0], loss="exponential").fit(X, y),
+        AdaBoostMHClassifier("product:2", 3, votes="discrete").fit(X, y),
+        AdaBoostMHClassifier("tree:3/product:2", 2, nominal_features=[1, 2]).fit(
+            X, np.stack([y > 0, y > 1], axis=1) * 1
+        ),
+        AdaBoostMHClassifier("stump", 3).fit(X, np.stack([y, y % 2], axis=1)),
+    ]
+    paths = []
+    for k, clf in enumerate(made):
+        paths.append(folder / f"{k}.mb")
+        clf.save(paths[-1])
+    made[0].set_params(n_estimators=4).fit(X, y, checkpoint=folder / "checkpoint.mb")
+    return [*paths, folder / "checkpoint.mb"]
+
+
+def _change_array(data: bytes, rng: random.Random) -> bytes:
+    """An array with some numbers, its length, type or shape changed."""
+    array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False).copy()
+    kind = rng.randrange(6)
+    if kind <= 2 and array.size and array.dtype.kind in "iufb":
+        flat = array.reshape(-1)
+        for _ in range(rng.choice([1, 1, 3])):
+            extreme = [0, 1, -1, 2**31 - 1, -(2**31), 2**62, -(2**62), rng.randrange(-50, 50)]
+            with np.errstate(all="ignore"):
+                flat[rng.randrange(flat.size)] = np.array(rng.choice(extreme)).astype(array.dtype)
+    elif kind == 3:
+        array = array[: rng.randrange(len(array) + 1)] if array.ndim else array
+    elif kind == 4 and array.dtype.kind != "U":
+        with np.errstate(all="ignore"):
+            array = array.astype(rng.choice([np.float32, np.int64, np.uint8, np.float64]))
+    else:
+        array = np.concatenate([array, array]) if array.ndim else array
+    out = io.BytesIO()
+    np.lib.format.write_array(out, np.ascontiguousarray(array), allow_pickle=False)
+    return out.getvalue()
+
+
+def _change_header(data: bytes, rng: random.Random) -> bytes:
+    header = json.loads(data)
+    key = rng.choice(sorted(header))
+    kind = rng.randrange(4)
+    if kind == 0:
+        del header[key]
+    elif kind == 1:
+        header[key] = rng.choice([None, -1, 10**9, 0.5, [], {}, *_WORDS])
+    elif kind == 2 and isinstance(header.get("parameters"), dict):
+        name = rng.choice(sorted(header["parameters"]))
+        header["parameters"][name] = rng.choice([None, -1, "x", [1], {}])
+    else:
+        header[rng.choice(_WORDS)] = 1
+    return json.dumps(header).encode()
+
+
+def mutate(data: bytes, rng: random.Random) -> bytes:
+    """A changed model file."""
+    if rng.random() < 0.3:
+        changed = bytearray(data)
+        for _ in range(rng.choice([1, 2, 8])):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        return bytes(changed[: rng.randrange(1, len(changed) + 1)] if rng.random() < 0.3 else changed)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        name = rng.choice(sorted(entries))
+        if rng.random() < 0.1:
+            del entries[name]
+            if not entries:
+                break
+        elif name.endswith(".npy"):
+            entries[name] = _change_array(entries[name], rng)
+        else:
+            entries[name] = _change_header(entries[name], rng)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def survive(path: Path) -> str:
+    """Refused, or loaded and used; anything else is an error of ours."""
+    try:
+        clf = load_model(path)
+    except ModelFileError:
+        return "refused"
+    X = np.array([[0.0, 3.0, np.nan], [11.0, 5.5, 2.0], [7.0, -1.0, 1e9]])
+    if clf.n_features_in_ == X.shape[1]:
+        clf.set_params(n_jobs=1).decision_function(X)
+    return "loaded"
+
+
+def fuzz(seconds: float, seed: int) -> Counter:
+    """Fuzz for a while; counts what became of the files."""
+    rng = random.Random(seed)
+    found: Counter = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sound = [path.read_bytes() for path in models(folder)]
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            path = folder / "changed.mb"
+            path.write_bytes(mutate(rng.choice(sound), rng))
+            begin = time.monotonic()
+            found[survive(path)] += 1
+            assert time.monotonic() - begin < SLOW, "a model file takes too long"
+    return found
+
+
+if __name__ == "__main__":
+    print(dict(fuzz(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)))
