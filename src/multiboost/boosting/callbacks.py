@@ -26,6 +26,10 @@ class Callback:
     def begin(self, run: Any) -> None:
         """Before the first round."""
 
+    def is_over(self, run: Any) -> bool:
+        """Whether a run that goes on from a checkpoint had ended already."""
+        return False
+
     def after_round(self, run: Any) -> bool:
         """After a round; True ends the run."""
         return False
@@ -65,11 +69,15 @@ class EarlyStopping(Callback):
         values = run.history[self.metric]
         return int(np.argmin(values)) + 1 if values else None
 
-    def after_round(self, run):
-        stop = len(run.history[self.metric]) - self.rounds_to_keep(run) >= self.patience
+    def is_over(self, run):
+        done = len(run.history[self.metric])
+        stop = done > 0 and done - self.rounds_to_keep(run) >= self.patience
         if stop:
             run.stopped = f"{self.metric} has not improved for {self.patience} rounds"
         return stop
+
+    def after_round(self, run):
+        return self.is_over(run)
 
 
 class TimeLimit(Callback):

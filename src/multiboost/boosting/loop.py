@@ -177,7 +177,8 @@ class Boosting:
             for callback in callbacks:
                 callback.begin(self)
                 ends.callback(callback.end, self)
-            for _ in range(n_rounds):
+            over = [callback.is_over(self) for callback in callbacks]
+            for _ in range(0 if any(over) else n_rounds):
                 if not self.round():
                     break
                 stop = [callback.after_round(self) for callback in callbacks]  # all of them see the round
