@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +43,9 @@ def check_writable(path: Path, option: str) -> None:
 def failures() -> Iterator[None]:
     """Turn what the user can mend into one line and exit code 2; anything else is a bug and says so."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _say  # type: ignore[assignment]
+            yield
         sys.stdout.flush()  # here, where a full disk or a reader that has gone can still be dealt with
     except BrokenPipeError:  # the reader of our output has gone: nobody is left to tell
         _drop_output()
@@ -63,6 +66,11 @@ def failures() -> Iterator[None]:
             raise
         show()
         sys.exit(getattr(error, "exit_code", BAD_INPUT))
+
+
+def _say(message, *where) -> None:
+    """A warning as one line, without our own source code."""
+    print(f"multiboost: {message}", file=sys.stderr)
 
 
 def _drop_output() -> None:
