@@ -70,9 +70,9 @@ def naming(path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno is not None:  # one without a number has a text of its own
-            error.filename, error.filename2 = os.fspath(path), None
-        raise
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def _write(path: Path, text: str, arrays: dict[str, np.ndarray]) -> None:

@@ -108,8 +108,9 @@ def whole_file(path) -> Iterator[BinaryIO]:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
         # A full disk has no name of its own, and nobody knows the temporary one.
-        if isinstance(error, OSError) and (temporary is None or error.filename in (None, temporary)):
-            error.filename = os.fspath(path)
+        is_ours = temporary is None or getattr(error, "filename", None) in (None, temporary)
+        if isinstance(error, OSError) and error.errno is not None and is_ours:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 
