@@ -6,12 +6,14 @@ scores to probabilities; the boosting loop knows nothing else of it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from .kernels.dtypes import EXPONENTIAL, LOGISTIC
 
 
-class Loss:
+class Loss(ABC):
     """Common to all losses.
 
     Attributes
@@ -30,9 +32,9 @@ class Loss:
         """F before the first round, (K,); ``signed`` is W0 Y."""
         return np.zeros(signed.shape[1])
 
+    @abstractmethod
     def risk(self, scores: np.ndarray, signed: np.ndarray) -> float:
         """Weighted loss of scores F, both (n, K); ``signed`` is W0 Y."""
-        raise NotImplementedError
 
 
 class Exponential(Loss):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import signal
 import sys
 import threading
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ensemble.modelfile import naming
+from ..disk import naming, whole_file
 
 
 class Callback:
@@ -246,21 +245,16 @@ class Log(Callback):
         return False
 
     def end(self, run):
+        if self._file is None:
+            self._write_table(run)
+            return
         with naming(self.path):
-            if self._file is not None:
-                self._file.close()
-            else:
-                self._write_table(run)
+            self._file.close()
 
     def _write_table(self, run) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         columns = {"round": np.arange(1, run.n_rounds + 1), **{k: np.array(v) for k, v in run.history.items()}}
-        temporary = self.path.with_name(f".{self.path.name}.tmp")
-        try:
-            pq.write_table(pa.table(columns), temporary)
-            os.replace(temporary, self.path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        with whole_file(self.path) as file:
+            pq.write_table(pa.table(columns), file)

@@ -8,16 +8,14 @@ old file or the new one, never half of it.
 from __future__ import annotations
 
 import json
-import os
 import struct
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+
+from ..disk import whole_file
 
 FORMAT = "multiboost-model"
 SCHEMA = 1
@@ -58,51 +56,18 @@ def write_model(path, header: dict, arrays: dict[str, np.ndarray]) -> None:
     arrays : dict of ndarray
         Of numbers, booleans or fixed-width text.
     """
-    path = Path(path)
     text = json.dumps({"format": FORMAT, "schema": SCHEMA, **header}, indent=1, sort_keys=True)
-    with naming(path):
-        _write(path, text, arrays)
-
-
-@contextmanager
-def naming(path) -> Iterator[None]:
-    """Errors of the disk name the file that was to be written, not a temporary one or none."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-
-
-def _write(path: Path, text: str, arrays: dict[str, np.ndarray]) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent or ".")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                archive.writestr(_entry(_HEADER), text)
-                for name, array in arrays.items():
-                    with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as entry:
-                        np.lib.format.write_array(entry, np.ascontiguousarray(array), allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr(_entry(_HEADER), text)
+        for name, array in arrays.items():
+            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name, _TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
     return info
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:

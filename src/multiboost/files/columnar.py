@@ -5,6 +5,7 @@ Types are kept as the file has them, but text is always of type string.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,8 +50,9 @@ class _ColumnarReader(Reader):
             if not isinstance(file, str):
                 file.close()
 
+    @abstractmethod
     def _batches(self, file) -> Iterator[Any]:
-        raise NotImplementedError
+        """Record batches of an open file."""
 
     def _content(self, table) -> Content:
         types = self.pa.types

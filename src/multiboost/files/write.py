@@ -6,11 +6,9 @@ import bz2
 import gzip
 import lzma
 import math
-import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
+from .. import disk
 from .arffheader import NUMBER, quote
 from .content import Content, Labels
 from .error import FileError, shorten
@@ -73,7 +72,7 @@ def _as_content(what, path, format: str) -> Content:
 
 @contextmanager
 def whole_file(path) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name only when it is whole and on the disk.
+    """`disk.whole_file`, compressed by its suffix.
 
     Parameters
     ----------
@@ -92,26 +91,8 @@ def whole_file(path) -> Iterator[BinaryIO]:
         with open(path, "wb") as file, _compressed(file, compression) as data:  # a pipe or device has no second name
             yield data
         return
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent or ".")
-        with os.fdopen(handle, "wb") as file:
-            with _compressed(file, compression) as data:
-                yield data
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        # A full disk has no name of its own, and nobody knows the temporary one.
-        is_ours = temporary is None or getattr(error, "filename", None) in (None, temporary)
-        if isinstance(error, OSError) and error.errno is not None and is_ours:
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-        raise
+    with disk.whole_file(path) as new, _compressed(new, compression) as data:
+        yield data
 
 
 @contextmanager

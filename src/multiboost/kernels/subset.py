@@ -493,6 +493,7 @@ def cut_nominal(column, sums, subsets, room, left, best_left, bits):
 # the above.
 
 _OVERLOAD: Any = INNER
+_COMPILED_ONLY = "numba puts what `overload` chooses in the place of this function"
 
 
 def search_nominal(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
@@ -500,7 +501,7 @@ def search_nominal(subsets, k, b, columns, block, search, total, histogram, base
 
     search : criterion, ridge, half
     """
-    raise NotImplementedError
+    raise RuntimeError(_COMPILED_ONLY)
 
 
 @overload(search_nominal, jit_options=_OVERLOAD)
@@ -532,7 +533,7 @@ def _search_nominal(subsets, k, b, columns, block, search, total, histogram, bas
 
 def keep_set(subsets, k, b, number):
     """The set found in block ``b`` for new leaf ``k`` becomes that of its best cut."""
-    raise NotImplementedError
+    raise RuntimeError(_COMPILED_ONLY)
 
 
 @overload(keep_set, jit_options=_OVERLOAD)
@@ -548,7 +549,7 @@ def _keep_set(subsets, k, b, number):
 
 def in_set(subsets, number, b):
     """Whether bin ``b`` goes right in the cut of a node."""
-    raise NotImplementedError
+    raise RuntimeError(_COMPILED_ONLY)
 
 
 @overload(in_set, jit_options=_OVERLOAD)

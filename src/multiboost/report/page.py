@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 from .. import __version__
+from ..disk import whole_file
 from .findings import Findings, find
 from .markup import Html, join, json_block, percent, tag
 from .sections import SECTIONS
@@ -51,7 +50,9 @@ def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=Non
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train go together; only one of them was passed")
     findings = find(clf, X, y, sample_weight, title=title, X_train=X_train, y_train=y_train)
-    return _write(Path(path), page(findings))
+    with whole_file(path) as file:
+        file.write(page(findings).encode())
+    return Path(path)
 
 
 def page(findings: Findings) -> str:
@@ -97,21 +98,3 @@ def _sentence(f: Findings) -> str:
     )
     model = f"{rounds} of {s['base learner']} with {s['votes']} votes and {s['loss']} loss"
     return f"{model}. On {e.n_rows} given rows {wrong}."
-
-
-def _write(path: Path, content: str) -> Path:
-    """To a temporary name in the same folder, then renamed: a reader sees all of it or nothing."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent or ".")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return path
