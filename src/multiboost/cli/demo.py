@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
-from pathlib import Path
+from contextlib import chdir
 
 from ..files import write_table
-from . import evaluate, inspect, train
 from .display import console
+
+_COMMANDS = (
+    "train train.csv --target target --out digits.mb --rounds 100",
+    "evaluate digits.mb test.csv",
+    "inspect digits.mb --round 1",
+)
 
 
 def run() -> None:
     """Train on a csv file of handwritten digits, evaluate, look inside."""
     from sklearn.datasets import load_digits
 
+    from .app import app
+
     digits = load_digits(as_frame=True).frame
-    with tempfile.TemporaryDirectory() as folder:
-        here = Path(folder)
-        write_table(digits.iloc[:1300], here / "train.csv")
-        write_table(digits.iloc[1300:], here / "test.csv")
-        model = here / "digits.mb"
-        _say("multiboost train train.csv --target target --out digits.mb --rounds 100")
-        options = dict.fromkeys(_TRAIN)
-        options |= {"target": ["target"], "out": model, "rounds": 100, "json": False, "quiet": False}
-        train.run(str(here / "train.csv"), **options)
-        _say("multiboost evaluate digits.mb test.csv")
-        evaluate.run(model, str(here / "test.csv"), False, None, None, None, None, None, None, False)
-        _say("multiboost inspect digits.mb --round 1")
-        inspect.run(model, 1, False)
-
-
-_TRAIN = (
-    "target", "out", "valid", "valid_fraction", "test", "format", "labels", "ignore", "weight", "nominal", "base",
-    "rounds", "votes", "loss", "learning_rate", "weighting", "max_bins", "min_category_rows", "ridge", "seed",
-    "patience", "metric", "time_limit", "checkpoint", "every", "resume", "jobs", "log", "report", "json", "quiet",
-)  # fmt: skip
-
-
-def _say(command: str) -> None:
-    console().print(f"\n$ {command}", style="bold", highlight=False)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        write_table(digits.iloc[:1300], "train.csv")
+        write_table(digits.iloc[1300:], "test.csv")
+        for command in _COMMANDS:
+            console().print(f"\n$ multiboost {command}", style="bold", highlight=False)
+            app(shlex.split(command), prog_name="multiboost", standalone_mode=False)
