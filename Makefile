@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-nominal clean lint format
+.PHONY: demo test test-slow bench bench-nominal bench-files clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -47,6 +47,9 @@ bench: $(VENV)/.bench
 
 bench-nominal: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.nominal
+
+bench-files: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.files
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
