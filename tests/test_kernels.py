@@ -184,7 +184,7 @@ def test_histogram(kind, n_labels, dtype, coarse, sparse):
     """Sums per (column, bin) of some rows; a sibling by subtraction."""
     n = 500
     X = columns_of_many_kinds(n, 1, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=coarse)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, exhaustive=not coarse)
     blocks = dataset.blocks
     assert (blocks.block["stride"] == 0).any() == sparse
     assert (blocks.block["shift"] > 0).any() == coarse
@@ -229,10 +229,8 @@ def slow_cuts(dataset, X, payload, rows, slot, criterion, ridge):
 
 
 CRITERIA = [
-    ("edge", EDGE, 1, np.int64),
     ("z", Z, 1, np.int32),
     ("newton", NEWTON, 1, np.int32),
-    ("edge", EDGE, 3, np.int64),
     ("z", Z, 3, np.int32),
     ("one_hot", Z, 10, np.int32),
     ("newton", NEWTON, 9, np.int32),
@@ -245,7 +243,7 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
     """The scan finds the largest score of all cuts, missing values on either side."""
     n, ridge = 300, 50.0
     X = columns_of_many_kinds(n, 4, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=False)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, exhaustive=True)
     blocks = dataset.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=5)
     rows = np.random.default_rng(6).permutation(n)[:200].astype(ROW)
@@ -262,7 +260,7 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
             for value, c, m in slow_cuts(dataset, X, payload, rows, s, criterion, ridge)
         }
         best = max(every.values())
-        tolerance = 0 if criterion == EDGE else 1e-5 * abs(best)
+        tolerance = 1e-5 * abs(best)
         assert score == pytest.approx(best, abs=tolerance)
         assert every[slot, cut, missing_right] == pytest.approx(best, abs=tolerance)
         column = blocks.column[slot]
@@ -273,12 +271,12 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), [c for c in CRITERIA if c[1] != EDGE])
+@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), CRITERIA)
 def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     """Eight bins at a time, then bin by bin around the best coarse cut."""
     n, ridge = 400, 50.0
     X = columns_of_many_kinds(n, 7, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=True)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, exhaustive=False)
     blocks = dataset.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=8)
     rows = np.random.default_rng(9).permutation(n)[:300].astype(ROW)
@@ -325,7 +323,7 @@ def test_quantise(kind, criterion):
         pull[np.arange(n), positive] *= -1
     curvature = np.abs(rng.normal(size=(n, n_labels))) / n if criterion == NEWTON else np.zeros((0, n_labels))
     scale_g, scale_h = 2.0**22, 2.0**21
-    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), criterion, pull, curvature, payload, scale_g, scale_h)
+    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), criterion, pull, curvature, payload, None, scale_g, scale_h)
     found = full_payload(payload, n)
     rounded = np.floor(np.abs(pull) * scale_g + 0.5) * np.sign(pull)
     if criterion == Z:

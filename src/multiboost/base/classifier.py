@@ -87,6 +87,13 @@ class BaseClassifier:
         """sum over samples and labels of G sign(h): the edge of the votes' signs (3.33)."""
         return float((np.where(self.votes > 0, 1.0, -1.0) * self.sum_g).sum())
 
+    def signs(self) -> np.ndarray:
+        """sign(h) on the training set, (n, K)."""
+        signs = np.ones((), np.int8)
+        for dag, leaf in zip(self.terms, self.leaf, strict=True):
+            signs = signs * np.where(dag.values > 0, 1, -1).astype(np.int8)[leaf]
+        return signs
+
     def scaled(self, scale: float) -> BaseClassifier:
         """The same classifier with its votes times ``scale``."""
         terms = list(self.terms)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
+from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, lanes
+from ..kernels.edge import SHORT, SHORT_BITS, Short, heavy_first
 from ..kernels.grow import new_subsets, new_tree
 from ..kernels.histogram import Payload
 from ..kernels.team import Team
-from ..kernels.update import quantise
+from ..kernels.update import CHUNK, quantise
+from ..kernels.virtual import flip_labels
+from .classifier import BaseClassifier
 from .criterion import Criterion, Edge
 
+_LIGHT = 2.0**-5  # weight of the rows that bounds of the edge leave out, in units of the last edge
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
 
@@ -42,6 +48,40 @@ def new_payload(criterion: Criterion, n: int, n_labels: int, positive: np.ndarra
     )
 
 
+def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: int) -> Short | None:
+    """Room for the short payload of the edge; None for other criteria."""
+    if criterion.code != EDGE:
+        return None
+    n, blocks = dataset.n_rows, dataset.blocks
+    width = lanes(n_labels + 1)
+    block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
+    most_bins = int(blocks.column["n_bins"].max(initial=0))
+    return Short(
+        payload=Payload(
+            dense=np.zeros(n * width, SHORT),
+            lanes=width,
+            one_hot=False,
+            positive=np.zeros(0, np.intp),
+            weight=np.zeros(0, SHORT),
+            half=width,
+            width=width,
+        ),
+        n_labels=n_labels,
+        drop=FINE_BITS - SHORT_BITS,
+        mass=np.zeros(n, np.int64),
+        lost=np.zeros(-(-n // CHUNK), np.int64),
+        heavy=n,
+        slack=0,
+        histogram=np.empty((n_threads, block_rows * width), SHORT),
+        total=np.zeros((2, width), SHORT),
+        partial=np.zeros((n_threads, 2, width), SHORT),
+        row_bound=np.empty((2, blocks.n_rows), SHORT),
+        bound=np.empty((2, blocks.column.size), np.int64),
+        fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
+        present=np.empty((n_threads, most_bins), np.bool_),
+    )
+
+
 @dataclass
 class Problem:
     """One round's base learning problem.
@@ -50,10 +90,14 @@ class Problem:
     ----------
     dataset : Dataset
     criterion : Criterion
-    pull, curvature : ndarray (n, K)
-        G and H; curvature is (0, K) where H = |G|.
+    true_pull, curvature : ndarray (n, K)
+        G and H of the round; curvature is (0, K) where H = |G|.
+    signs : callable or None
+        What makes labels virtual: returns the (n, K) signs by which G is multiplied.
     payload : Payload
         The same in fixed point.
+    short : Short or None
+        The same, shorter, for bounds of the edge.
     unit : float
         What the total weight is in the payload.
     scale_g, scale_h : float
@@ -69,9 +113,10 @@ class Problem:
 
     dataset: Dataset
     criterion: Criterion
-    pull: np.ndarray
+    true_pull: np.ndarray
     curvature: np.ndarray
     payload: Payload
+    short: Short | None
     unit: float
     scale_g: float
     scale_h: float
@@ -79,16 +124,23 @@ class Problem:
     team: Team
     rooms: dict = field(default_factory=dict)
     seed: int = 0
+    edge: float = 0.0  # of the last round: bounds need not be much finer
+    signs: Callable[[], np.ndarray] | None = None
     level: int = 0  # how often labels were made virtual: each level has its own payload
 
     @property
     def n_rows(self) -> int:
         """Samples of the training set, whether they take part or not."""
-        return self.pull.shape[0]
+        return self.true_pull.shape[0]
 
     @property
     def n_labels(self) -> int:
-        return self.pull.shape[1]
+        return self.true_pull.shape[1]
+
+    @cached_property
+    def pull(self) -> np.ndarray:
+        """G, of virtual labels where they are; made when somebody asks, as the edge needs the payload only."""
+        return self.true_pull if self.signs is None else self.true_pull * self.signs()
 
     @property
     def ridge(self) -> float:
@@ -112,38 +164,73 @@ class Problem:
         tree, subsets = self.rooms[key]
         return tree, None if subsets is None else subsets._replace(n_starts=cut.starts, constant=cut.constant)
 
+    def heavy_first(self) -> tuple[np.ndarray, Short | None]:
+        """The samples in the order in which a tree is grown, and what is known of their weights."""
+        if self.short is None:
+            return self.rows.astype(ROW, copy=True), None
+        rows = np.empty(self.rows.size, ROW)
+        heavy, light_mass = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, rows)
+        return rows, self.short._replace(heavy=heavy, slack=int(self.short.lost.sum()) + light_mass)
+
     def on_rows(self, rows: np.ndarray) -> Problem:
         """The same problem for some of the samples."""
         return replace(self, rows=rows.astype(ROW, copy=False))
 
-    def with_votes(self, signs: np.ndarray, criterion: Criterion | None = None) -> Problem:
-        """The problem with virtual labels y' = y signs (Kegl 2011, Figure 3.11, line 9).
-
-        Parameters
-        ----------
-        signs : ndarray (n, K) of +1 and -1
-        criterion : Criterion or None
-            Another criterion for the same G and H.
-        """
-        criterion = criterion or self.criterion
-        pull = self.pull * signs
+    def _room_for(self, criterion: Criterion) -> tuple[Payload, Short | None]:
+        """Payloads of the next level of virtual labels."""
         key = ("payload", criterion.code, self.level + 1)
         if key not in self.rooms:
-            self.rooms[key] = new_payload(criterion, self.n_rows, self.n_labels, None)
-        payload = self.rooms[key]
-        unit = 2.0 ** criterion.number(pull.size)[1]
-        scale_g, scale_h = self.scale_g / self.unit * unit, self.scale_h / self.unit * unit
-        self.team.run(quantise, criterion.code, pull, self.curvature, payload, scale_g, scale_h, alone=self.is_small)
-        return replace(
-            self, criterion=criterion, pull=pull, payload=payload, unit=unit, scale_g=scale_g, scale_h=scale_h,
-            level=self.level + 1,
+            payload = new_payload(criterion, self.n_rows, self.n_labels, None)
+            self.rooms[key] = payload, new_short(criterion, self.dataset, self.n_labels, self.team.n_threads)
+        return self.rooms[key]
+
+    def without(self, terms: list[BaseClassifier]) -> Problem:
+        """The problem with virtual labels: what the other terms of a product leave to be learned.
+
+        Their labels are y' = y times the signs of ``terms`` (Kegl 2011, Figure 3.11, line 9).
+        """
+
+        def signs() -> np.ndarray:
+            product = np.ones((1, self.n_labels), np.int8)
+            for h in terms:
+                product = product * h.signs()
+            return product if self.signs is None else product * self.signs()
+
+        if self.criterion.code != EDGE or not terms:
+            return self._quantised(self.criterion, signs)
+        assert self.short is not None  # it belongs to the edge
+        payload, short = self._room_for(self.criterion)
+        assert short is not None
+        dags = [dag for h in terms for dag in h.terms]
+        offset = np.cumsum([0] + [len(dag.values) for dag in dags])[:-1]
+        negative = -np.concatenate([dag.values <= 0 for dag in dags]).astype(np.int32)
+        leaf = terms[0].leaf if len(terms) == 1 else np.concatenate([h.leaf for h in terms])
+        self.team.run(
+            flip_labels, self.payload, self.short, leaf, offset, negative, payload, short, alone=self.is_small
+        )
+        short = short._replace(mass=self.short.mass, lost=self.short.lost)
+        return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1)
+
+    def _quantised(self, criterion: Criterion, signs: Callable[[], np.ndarray]) -> Problem:
+        """The problem with G multiplied by signs, for any criterion."""
+        payload, short = self._room_for(criterion)
+        unit = 2.0 ** criterion.number(self.true_pull.size)[1]
+        found = replace(
+            self, criterion=criterion, payload=payload, short=short, unit=unit, scale_g=self.scale_g / self.unit * unit,
+            scale_h=self.scale_h / self.unit * unit, signs=signs, level=self.level + 1,
         )  # fmt: skip
+        self.team.run(
+            quantise, criterion.code, found.pull, self.curvature, payload, short, found.scale_g, found.scale_h,
+            alone=self.is_small,
+        )  # fmt: skip
+        return found
 
     def for_edge(self) -> Problem:
         """The same problem under the edge criterion."""
         if self.criterion.code == EDGE:
             return self
-        return self.with_votes(np.ones((1, self.n_labels)), Edge())
+        own = self.signs
+        return self._quantised(Edge(), (lambda: np.ones((1, 1), np.int8)) if own is None else own)
 
     def sums(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sums of G and H over some samples, each (K,)."""

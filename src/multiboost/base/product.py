@@ -19,12 +19,12 @@ class Product(BaseEstimator):
     """Product of base classifiers, h(x) = alpha prod_j v_j phi_j(x).
 
     Each term in turn is learned anew against virtual labels, the true ones times the
-    votes of the other terms, until a full cycle brings no improvement, or for four cycles.
+    votes of the other terms, until one brings no improvement (Figure 3.11), or for four cycles.
 
     Parameters
     ----------
     n_terms : int, default=3
-        Most terms of the product; terms that do not help are left out.
+        Most terms of the product; it has fewer where the next one does not help.
     base : Stump or Tree, default=None
         What learns a term; None means ``Stump()``.
 
@@ -41,36 +41,17 @@ class Product(BaseEstimator):
     def fit(self, problem: Problem) -> BaseClassifier | None:
         """The product, None where the base learner finds nothing."""
         base = self.base or Stump()
-        shape = (problem.n_rows, problem.n_labels)
-        signs = [np.ones(shape, np.int8) for _ in range(self.n_terms)]
-        product = np.ones(shape, np.int8)
         found: list[BaseClassifier | None] = [None] * self.n_terms
-        best, active = -np.inf, 0
-        stale = term = steps = 0
-        while stale < self.n_terms and steps < _CYCLES * self.n_terms:
-            steps += 1
-            others = product * signs[term]  # dividing by a sign is multiplying by it
-            first = all(h is None for h in found)
-            h = base.fit(problem if first else problem.with_votes(others))
-            if h is not None and h.score > best + _IMPROVEMENT * abs(best if np.isfinite(best) else 0.0):
-                best, active, stale = h.score, term, 0
-                found[term] = h
-                signs[term] = _signs(h)
-                np.multiply(others, signs[term], out=product)
-            else:
-                stale += 1
-            if first and h is None:
-                return None
-            term = (term + 1) % self.n_terms
-        return _assemble(found, active)
-
-
-def _signs(h: BaseClassifier) -> np.ndarray:
-    """sign(h) on the training set, (n, K)."""
-    signs = np.ones((), np.int8)
-    for dag, leaf in zip(h.terms, h.leaf, strict=True):
-        signs = signs * np.where(dag.values > 0, 1, -1).astype(np.int8)[leaf]
-    return signs
+        best, active = 0.0, 0
+        for step in range(_CYCLES * self.n_terms):
+            term = step % self.n_terms
+            others = [h for number, h in enumerate(found) if h is not None and number != term]
+            h = base.fit(problem.without(others) if others else problem)
+            if h is None or (step > 0 and h.score <= best + _IMPROVEMENT * abs(best)):
+                break
+            best, active = h.score, term
+            found[term] = h
+        return None if found[0] is None else _assemble(found, active)
 
 
 def _assemble(found: list[BaseClassifier | None], active: int) -> BaseClassifier:

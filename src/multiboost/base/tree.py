@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..kernels.dtypes import EDGE, NODE, ROW
+from ..kernels.dtypes import EDGE, NODE
 from ..kernels.grow import grow
 from .classifier import BaseClassifier, Dag, empty_leaf
 from .from_classifier import FromClassifier
@@ -55,7 +55,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     if blocks.column.size == 0:
         return None
     room, subsets = problem.room(n_leaves, cut)
-    rows = problem.rows.astype(ROW, copy=True)
+    rows, short = problem.heavy_first()
     # A histogram is worth keeping for subtraction where building it anew costs more:
     # additions of rows against rows of the histogram, which are slow outside the cache.
     bytes_kept = blocks.n_rows * payload.width * payload.dense.itemsize
@@ -65,8 +65,8 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     discrete = criterion.code == EDGE
     sums = np.empty((2, 0 if discrete else n_leaves, problem.n_labels))
     n_nodes = team.run(
-        grow, blocks, payload, cut.kinds, subsets, criterion.code, problem.ridge, rows, n_leaves, keep_rows, room,
-        problem.pull, problem.curvature, leaf[0], sums, alone=small,
+        grow, blocks, payload, short, cut.kinds, subsets, criterion.code, problem.ridge, rows, n_leaves, keep_rows,
+        room, problem.true_pull if discrete else problem.pull, problem.curvature, leaf[0], sums, alone=small,
     )  # fmt: skip
     if n_nodes == 1 and n_leaves == 2:
         return None

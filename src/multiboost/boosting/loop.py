@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from ..base.criterion import Criterion
-from ..base.problem import Problem, new_payload
+from ..base.problem import Problem, new_payload, new_short
 from ..data.dataset import Dataset
 from ..data.target import Target
 from ..ensemble.ensemble import Ensemble, EnsembleBuilder
@@ -92,9 +92,10 @@ class Boosting:
         self.problem = Problem(
             dataset=dataset,
             criterion=criterion,
-            pull=self.state.pull,
+            true_pull=self.state.pull,
             curvature=self.state.curvature,
             payload=payload,
+            short=new_short(criterion, dataset, n_labels, team.n_threads),
             unit=2.0 ** criterion.number(n * n_labels)[1],
             scale_g=1.0,
             scale_h=1.0,
@@ -119,7 +120,7 @@ class Boosting:
         problem = self.problem
         self.team.run(
             advance, self.loss.code, problem.criterion.code, self.state, self._flat, leaf, offset, values,
-            problem.payload, problem.unit, self._out, alone=problem.is_small,
+            problem.payload, problem.short, problem.unit, self._out, alone=problem.is_small,
         )  # fmt: skip
         problem.scale_g, problem.scale_h = float(self._out[3]), float(self._out[4])
 
@@ -145,7 +146,7 @@ class Boosting:
         if h is None:
             self.stopped = "no cut of any column improves the model"
             return False
-        edge = h.edge
+        edge = self.problem.edge = h.edge
         if edge < LEAST_EDGE or np.abs(h.votes).max() < LEAST_EDGE:
             self.stopped = "no base classifier has a positive edge"
             return False

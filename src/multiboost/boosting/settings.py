@@ -21,6 +21,7 @@ from ..data.dataset import Dataset
 from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.dtypes import EDGE, lanes
+from ..kernels.edge import SHORT
 from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from .loop import Boosting
@@ -81,13 +82,16 @@ class Settings:
     def dataset(self, table: Table, target: Target, team: Team) -> Dataset:
         """The table, binned for these settings."""
         criterion = self.criterion(target)
-        half = lanes(target.kind.n_labels)
+        n_labels = target.kind.n_labels
         dtype, _ = criterion.number(target.signed.size)
         exhaustive = criterion.code == EDGE
-        row_bytes = (half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
+        if exhaustive:
+            row_bytes = lanes(n_labels + 1) * np.dtype(SHORT).itemsize
+        else:
+            row_bytes = 2 * lanes(n_labels) * np.dtype(dtype).itemsize
         return Dataset(
             table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,
-            coarse=not exhaustive, min_category_rows=self.bins.min_category_rows,
+            exhaustive=exhaustive, min_category_rows=self.bins.min_category_rows,
         )  # fmt: skip
 
     def boosting(

@@ -18,21 +18,24 @@ _SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
 _BLOCK_CODES = 65536  # what a code can number
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
+_GROUPS = 128  # of bins of a column that have bounds of the edge
+_GROUPED = 0.05  # share of the most frequent bin above which a group's bound would be of no use
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 
 
 class _Binned:
     """Bins of one column: of all rows, or of those outside the frequent bin."""
 
-    __slots__ = ("bins", "frequent", "missing", "n_bins", "nominal", "rows")
+    __slots__ = ("bins", "frequent", "missing", "n_bins", "nominal", "rows", "share")
 
-    def __init__(self, bins, rows, of, frequent):
+    def __init__(self, bins, rows, of, frequent, share):
         self.bins = bins
         self.rows = rows
         self.n_bins = of.n_bins
         self.missing = of.missing
         self.nominal = of.nominal
         self.frequent = frequent
+        self.share = share  # of the most frequent bin
 
     @property
     def is_wide(self) -> bool:
@@ -43,7 +46,7 @@ class _Binned:
         """The same column with its frequent bin written out."""
         bins = np.full(n_rows, self.frequent, self.bins.dtype)
         bins[self.rows] = self.bins
-        return _Binned(bins, None, self, -1)
+        return _Binned(bins, None, self, -1, self.share)
 
 
 def _bin(column, bins, n_rows: int) -> _Binned | None:
@@ -55,13 +58,14 @@ def _bin(column, bins, n_rows: int) -> _Binned | None:
     if rows is None:
         count = np.bincount(code, minlength=bins.n_bins)
         frequent = int(count.argmax())
-        if count[frequent] < _SPARSE * n_rows or bins.n_bins >= _BLOCK_CODES:
-            return _Binned(code, None, bins, -1)
+        share = count[frequent] / n_rows
+        if share < _SPARSE or bins.n_bins >= _BLOCK_CODES:
+            return _Binned(code, None, bins, -1, share)
         rows = np.flatnonzero(code != frequent).astype(np.uint32)
-        return _Binned(code[rows], rows, bins, frequent)
+        return _Binned(code[rows], rows, bins, frequent, share)
     zero = int(bins.digitise(np.zeros(1))[0])
     other = code != zero
-    return _Binned(code[other], rows[other].astype(np.uint32), bins, zero)
+    return _Binned(code[other], rows[other].astype(np.uint32), bins, zero, 1 - np.count_nonzero(other) / n_rows)
 
 
 class Dataset:
@@ -77,8 +81,9 @@ class Dataset:
     row_bytes : int
         Bytes of a histogram row, which decide how many columns make a block.
     n_threads : int
-    coarse : bool
-        Whether columns of many bins go to coarse blocks.
+    exhaustive : bool
+        Whether every bin is searched, as the edge is: columns of very many bins are then
+        grouped for its bounds.  If not, columns of many bins may be searched in coarse steps.
 
     Attributes
     ----------
@@ -97,7 +102,7 @@ class Dataset:
         weight,
         row_bytes: int,
         n_threads: int = 1,
-        coarse: bool = False,
+        exhaustive: bool = True,
         min_category_rows: int = 1,
     ):
         self.table = table
@@ -116,7 +121,7 @@ class Dataset:
             parts = [read(first) for first in groups]
         columns = [pair for part in parts for pair in part]
         self.binner.columns = [bins for bins, _ in columns]
-        self.blocks = _pack([binned for _, binned in columns], table.n_rows, row_bytes, n_threads, coarse)
+        self.blocks = _pack([binned for _, binned in columns], table.n_rows, row_bytes, n_threads, exhaustive)
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
 
 
@@ -143,10 +148,16 @@ class _Layout:
         step = 1 << shift
         return -(-n_bins // step) * step + missing * step
 
-    def may_be_coarse(self, j: int) -> bool:
+    def is_long(self, j: int) -> bool:
         """Whether a column has many bins, and room for their codes."""
         column = self.columns[j]
         return not column.nominal and column.n_bins > _COARSE_BINS and self.n_codes(j, 3) <= _BLOCK_CODES
+
+    def shift_for_bounds(self, j: int) -> int:
+        """How many bins share a row where bounds of the edge are searched: 2 to this power."""
+        column = self.columns[j]
+        shift = 0 if column.nominal or column.share > _GROUPED else (-(-column.n_bins // _GROUPS) - 1).bit_length()
+        return shift if self.n_codes(j, shift) <= _BLOCK_CODES else 0
 
     def deal(self, members: list[int], shift: int) -> None:
         """Deal columns into blocks, in order; enough of them to keep every thread busy."""
@@ -164,20 +175,24 @@ class _Layout:
             size += n_codes
 
 
-def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bool) -> Blocks:
+def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, exhaustive: bool) -> Blocks:
     members = [j for j, c in enumerate(columns) if c is not None]
     sparse = [j for j in members if columns[j].rows is not None]
     if n_rows * len(sparse) - sum(columns[j].rows.size for j in sparse) < _SPARSE_GAIN * n_rows:
         for j in sparse:
             columns[j] = columns[j].dense(n_rows)
     layout = _Layout(columns, row_bytes, n_threads)
-    # A node's search costs its bins, or in coarse blocks its rows, a few times over.
-    many = [columns[j].n_bins for j in members if layout.may_be_coarse(j)]
-    coarse = coarse and _COARSE_ROWS * sum(many) > n_rows
+    if exhaustive:
+        shift_of = {j: layout.shift_for_bounds(j) for j in members}
+    else:
+        # A node's search costs its bins, or in coarse blocks its rows, a few times over.
+        many = {j: columns[j].n_bins for j in members if layout.is_long(j)}
+        coarse = _COARSE_ROWS * sum(many.values()) > n_rows
+        shift_of = {j: 3 if coarse and j in many else 0 for j in members}
     for nominal, is_sparse in ((False, False), (False, True), (True, False), (True, True)):
-        for shift in (0, 3):
-            alike = [j for j in members if (columns[j].rows is not None, columns[j].nominal) == (is_sparse, nominal)]
-            layout.deal([j for j in alike if (3 if coarse and layout.may_be_coarse(j) else 0) == shift], shift)
+        alike = [j for j in members if (columns[j].rows is not None, columns[j].nominal) == (is_sparse, nominal)]
+        for shift in sorted(set(shift_of.values())):
+            layout.deal([j for j in alike if shift_of[j] == shift], shift)
     is_dense = [columns[block[0]].rows is None for block in layout.blocks]
     codes = np.empty(sum(columns[j].bins.size << columns[j].is_wide for j in members), CODE)
     row_start = np.zeros((len(is_dense) - sum(is_dense)) * (n_rows + 1), np.uint32)

@@ -20,6 +20,7 @@ from numba import njit
 
 from .blocks import bin_of
 from .dtypes import EDGE, ROW
+from .edge import bound_block, exact_cut
 from .histogram import build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
@@ -68,7 +69,8 @@ class Tree(NamedTuple):
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
-    plan: np.ndarray  # (4,) intp, what the leader tells the team
+    plan: np.ndarray  # (5,) intp, what the leader tells the team
+    least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
 
 
 def new_subsets(n_leaves, blocks, n_labels, seed):
@@ -94,7 +96,8 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
     places = int(max(0, min(n_leaves, pool_bytes // max(1, size * np.dtype(dtype).itemsize))))
     if n_leaves <= 2:
         places = 0  # a stump has no children to search
-    n_found = blocks.block.size + FINALISTS
+    n_finalists = max(FINALISTS, n_threads)
+    n_found = blocks.block.size + n_finalists
     found = np.zeros((2, n_found), FOUND)
     found["slot"] = -1
     return Tree(
@@ -103,7 +106,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         best_left=np.zeros((nodes, width), dtype),
         pool=np.empty((places + 2, size), dtype),
         coarse=np.zeros((2, blocks.column.size), COARSE_CUT),
-        finalists=np.empty((2, FINALISTS), np.intp),
+        finalists=np.empty((2, n_finalists), np.intp),
         found=found,
         found_left=np.empty((2, n_found, width), dtype),
         fine=np.empty((n_threads, 16 * width), dtype),
@@ -111,16 +114,17 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
-        plan=np.zeros(4, np.intp),
+        plan=np.zeros(5, np.intp),
+        least=np.zeros(2, np.int64),
     )
 
 
 # What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
 # comes by subtraction.
-_PARENT, _FIRST, _SECOND, _SUBTRACT = 0, 1, 2, 3
+_PARENT, _FIRST, _SECOND, _SUBTRACT, _MORE = 0, 1, 2, 3, 4
 
 
-@njit(**ONCE)
+@njit(**INNER)
 def _search_block(blocks, b, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
     """Histograms of one block for the new leaves, and their best cuts."""
     block = blocks.block[b]
@@ -189,7 +193,7 @@ def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, s
     if number < 0:
         return
     node = tree.node[number]
-    at = tree.found.shape[1] - FINALISTS + place
+    at = blocks.block.size + place
     found = tree.found[k, at]
     slot = tree.finalists[k, place]
     found.slot = slot
@@ -198,6 +202,117 @@ def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, s
             blocks, slot, tree.coarse[k, slot].row, payload, criterion, ridge, rows, node.start, node.end,
             tree.total[number], tree.pool[node.place], tree.fine[tid], scratch, tree.found_left[k, at],
         )  # fmt: skip
+
+
+@njit(**INNER)
+def _bound_leaves(tid, blocks, b, short, kinds, rows, tree):
+    """Bounds of the edges of one block's cuts in the new leaves."""
+    if kinds & NUMERIC == 0:
+        return
+    for k in range(2):
+        number = tree.plan[_FIRST + k]
+        if number < 0:
+            continue
+        node = tree.node[number]
+        sampled = number == 0 and short.heavy < rows.size
+        end = short.heavy if sampled else node.end
+        bound_block(blocks, blocks.block[b], short, tid, k, rows, node.start, end, sampled)
+
+
+@njit(**INNER)
+def _begin_edge(tid, n_threads, sync, n_blocks, short, rows, tree):
+    """Forget the last leaves; OUT short.total: sums over the rows of the new ones, where heavy."""
+    for k in range(2):
+        number = tree.plan[_FIRST + k]
+        if number < 0:
+            continue
+        start, end = tree.node[number].start, tree.node[number].end
+        if number == 0:
+            end = short.heavy
+        size = -(-(end - start) // n_threads)
+        begin = min(end, start + tid * size)
+        sum_payload(short.payload, rows, begin, min(end, begin + size), short.partial[tid, k])
+    barrier(n_threads, sync)
+    if tid == 0:
+        short.bound[:] = -1
+        for k in range(2):
+            for place in range(n_blocks, tree.found.shape[1]):
+                tree.found[k, place].slot = -1
+            zero(short.total[k], 0, short.payload.width)
+            for t in range(n_threads):
+                add_lanes(short.total[k], np.intp(0), short.partial[t, k], np.intp(0), short.payload.width)
+    barrier(n_threads, sync)
+
+
+@njit(**INNER)
+def _choose_hopefuls(blocks, short, n_threads, tree, stump):
+    """The columns with the largest bounds of those that may win, one for each thread; whether there are any.
+
+    A column is a candidate once: its bound is then set to none.
+    """
+    any_left = False
+    for k in range(2):
+        number = tree.plan[_FIRST + k]
+        if number < 0:
+            continue
+        least = np.int64(0)
+        if not stump:  # a cut has to gain something
+            least = np.int64(tree.node[number].score) + 1
+        for place in range(tree.found.shape[1]):
+            found = tree.found[k, place]
+            if found.slot >= 0:
+                least = max(least, np.int64(found.score))
+        tree.least[k] = least
+        for place in range(n_threads):
+            best = -1
+            for slot in range(short.bound.shape[1]):
+                if short.bound[k, slot] >= least and (best < 0 or short.bound[k, slot] > short.bound[k, best]):
+                    best = slot
+            tree.finalists[k, place] = best
+            if best >= 0:
+                short.bound[k, best] = -1
+                any_left = True
+    return any_left
+
+
+@njit(**INNER)
+def _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, scratch):
+    """Exact search of one column in one new leaf; kept where it beats what is at its place."""
+    k, place = item // n_threads, item % n_threads
+    number = tree.plan[_FIRST + k]
+    slot = tree.finalists[k, place]
+    if number < 0 or slot < 0:
+        return
+    node = tree.node[number]
+    at = blocks.block.size + place
+    found = tree.found[k, at]
+    score, b, missing_right = exact_cut(
+        blocks, slot, short, tid, k, payload, rows, node.start, node.end, tree.least[k], tree.total[number],
+        scratch[1:], scratch[0],
+    )  # fmt: skip
+    if b < 0 or score < tree.least[k]:
+        return
+    if found.slot < 0 or score > found.score or (
+        score == found.score and blocks.column[slot].feature < blocks.column[found.slot].feature
+    ):  # fmt: skip
+        found.score, found.slot, found.bin, found.missing_right = score, slot, b, missing_right
+        copy(tree.found_left[k, at], 0, scratch[0], 0, payload.width)
+
+
+@njit(**INNER)
+def _search_edge(tid, n_threads, sync, blocks, payload, short, rows, tree, stump, scratch):
+    """From bounds to the best cuts of the new leaves: see ``edge``."""
+    while True:
+        if tid == 0:
+            tree.plan[_MORE] = _choose_hopefuls(blocks, short, n_threads, tree, stump)
+        barrier(n_threads, sync)
+        if tree.plan[_MORE] == 0:
+            break
+        item = next_item(sync)
+        while item < 2 * n_threads:
+            _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, scratch)
+            item = next_item(sync)
+        barrier(n_threads, sync)
 
 
 @njit(**ONCE)
@@ -379,6 +494,7 @@ def grow(
     sync,
     blocks,
     payload,
+    short,
     kinds,
     subsets,
     criterion,
@@ -396,6 +512,7 @@ def grow(
 
     Returns the number of nodes: 1 where no cut has a gain, else 2 * leaves - 1.
 
+    short : Short under EDGE, else None
     kinds : NUMERIC, NOMINAL or both, the columns that may be cut
     subsets : Subsets, or None where no column is nominal
     keep_rows : histograms of nodes with fewer rows are not kept for subtraction
@@ -408,6 +525,8 @@ def grow(
     any_coarse = False
     for b in range(blocks.block.size):
         any_coarse = any_coarse or (blocks.block[b].shift > 0 and kinds & NUMERIC != 0)
+    # A stump is cut even where a constant would have the larger edge (3.4.2).
+    stump = criterion == EDGE and n_leaves == 2
     plan = tree.plan
     n_nodes = 1
     n_kept = 0
@@ -423,18 +542,26 @@ def grow(
         root.kept = tree.pool.shape[0] > 2 and rows.size >= keep_rows
         root.place = 0 if root.kept else tree.pool.shape[0] - 2
         n_kept = root.kept
-        # A stump is cut even where a constant would have the larger edge (3.4.2).
-        stump = criterion == EDGE and n_leaves == 2
         root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], zeros)
         plan[_PARENT], plan[_FIRST], plan[_SECOND], plan[_SUBTRACT] = -1, 0, -1, 0
     barrier(n_threads, sync)
     while True:
+        if short is not None:
+            _begin_edge(tid, n_threads, sync, blocks.block.size, short, rows, tree)
         item = next_item(sync)
         while item < blocks.block.size:
-            _search_block(blocks, item, payload, kinds, subsets, criterion, ridge, rows, tree, scratch)
+            if short is None:
+                _search_block(blocks, item, payload, kinds, subsets, criterion, ridge, rows, tree, scratch)
+            else:
+                if blocks.block[item].nominal == 0:
+                    _bound_leaves(tid, blocks, item, short, kinds, rows, tree)
+                elif subsets is not None:
+                    _search_block(blocks, item, payload, kinds, subsets, criterion, ridge, rows, tree, scratch)
             item = next_item(sync)
         barrier(n_threads, sync)
-        if any_coarse:
+        if short is not None:
+            _search_edge(tid, n_threads, sync, blocks, payload, short, rows, tree, stump, scratch)
+        elif any_coarse:
             if tid == 0:
                 for k in range(2):
                     if plan[_FIRST + k] >= 0:

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from .blocks import wide_code
-from .lanes import INNER, ONCE, add_1, add_2, add_4, add_8, add_12, add_lanes, copy, subtract_lanes, zero
+from .lanes import INNER, ONCE, add_1, add_2, add_4, add_8, add_12, add_16, add_lanes, copy, subtract_lanes, zero
 
 
 class Payload(NamedTuple):
@@ -35,18 +35,21 @@ class Payload(NamedTuple):
 def _add_rows(add):
     """The loop over rows, with an ``add`` that knows how many lanes there are.
 
+    With many labels it runs several times, each for some of the lanes, from ``lane`` on: an
+    ``add`` of any length would take five times as long.
     Unsigned indices, because a signed one is checked for counting from the end.
     """
 
     @njit(**INNER)
-    def add_rows(codes, row_start, block, payload, rows, start, end, histogram, base):
+    def add_rows(codes, row_start, block, payload, rows, start, end, histogram, base, lane):
         first_code = np.uintp(block.start)
         stride = np.uintp(block.stride)
         offsets = np.uintp(block.first)
         dense, lanes = payload.dense, np.uintp(payload.lanes)
         width = np.uintp(payload.width)
         shift = np.uintp(block.shift)
-        base = np.uintp(base)
+        base = np.uintp(base + lane)
+        one_hot = payload.one_hot and lane == 0
         for r in range(np.uintp(start), np.uintp(end)):
             i = np.uintp(rows[r])
             if stride > np.uintp(0):
@@ -55,24 +58,25 @@ def _add_rows(add):
             else:
                 begin = first_code + np.uintp(row_start[offsets + i])
                 stop = first_code + np.uintp(row_start[offsets + i + np.uintp(1)])
-            source = np.intp(i * lanes)
-            if payload.one_hot:
+            source = np.intp(i * lanes) + lane
+            if one_hot:
                 position = np.uintp(payload.positive[i])
                 weight = payload.weight[i]
                 for k in range(begin, stop):
                     target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source, payload.lanes)
+                    add(histogram, np.intp(target), dense, source)
                     histogram[target + position] += weight
             else:
                 for k in range(begin, stop):
                     target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source, payload.lanes)
+                    add(histogram, np.intp(target), dense, source)
 
     return add_rows
 
 
-_add_rows_1, _add_rows_2, _add_rows_4, _add_rows_8, _add_rows_12 = map(_add_rows, (add_1, add_2, add_4, add_8, add_12))
-_add_rows_any = _add_rows(add_lanes)
+_add_rows_1, _add_rows_2, _add_rows_4, _add_rows_8, _add_rows_12, _add_rows_16 = map(
+    _add_rows, (add_1, add_2, add_4, add_8, add_12, add_16)
+)
 
 
 @njit(**INNER)
@@ -99,18 +103,23 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
     zero(histogram, base, (block.origin_end - block.origin) * width)
     if block.wide > 0:
         _add_rows_wide(codes, block, payload, rows, start, end, histogram, base)
-    elif payload.lanes == 1:
-        _add_rows_1(codes, row_start, block, payload, rows, start, end, histogram, base)
-    elif payload.lanes == 2:
-        _add_rows_2(codes, row_start, block, payload, rows, start, end, histogram, base)
-    elif payload.lanes == 4:
-        _add_rows_4(codes, row_start, block, payload, rows, start, end, histogram, base)
-    elif payload.lanes == 8:
-        _add_rows_8(codes, row_start, block, payload, rows, start, end, histogram, base)
-    elif payload.lanes == 12:
-        _add_rows_12(codes, row_start, block, payload, rows, start, end, histogram, base)
     else:
-        _add_rows_any(codes, row_start, block, payload, rows, start, end, histogram, base)
+        lane = np.intp(0)
+        while lane < payload.lanes:
+            more = payload.lanes - lane
+            if more >= 16:
+                _add_rows_16(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
+            elif more == 12:
+                _add_rows_12(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
+            elif more == 8:
+                _add_rows_8(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
+            elif more == 4:
+                _add_rows_4(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
+            elif more == 2:
+                _add_rows_2(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
+            else:
+                _add_rows_1(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
+            lane += 16
     none = np.intp(0)
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):

@@ -234,30 +234,36 @@ def add_lanes(dst, di, src, si, n):
 
 
 @njit(**INLINE)
-def add_1(dst, di, src, si, n):
+def add_1(dst, di, src, si):
     """`add_lanes` for n = 1, without its loop; likewise the next ones."""
     dst[np.uintp(di)] += src[np.uintp(si)]
 
 
 @njit(**INLINE)
-def add_2(dst, di, src, si, n):
+def add_2(dst, di, src, si):
     _add2(dst, di, src, si)
 
 
 @njit(**INLINE)
-def add_4(dst, di, src, si, n):
+def add_4(dst, di, src, si):
     _add4(dst, di, src, si)
 
 
 @njit(**INLINE)
-def add_8(dst, di, src, si, n):
+def add_8(dst, di, src, si):
     _add8(dst, di, src, si)
 
 
 @njit(**INLINE)
-def add_12(dst, di, src, si, n):
+def add_12(dst, di, src, si):
     _add8(dst, di, src, si)
     _add4(dst, di + 8, src, si + 8)
+
+
+@njit(**INLINE)
+def add_16(dst, di, src, si):
+    _add8(dst, di, src, si)
+    _add8(dst, di + 8, src, si + 8)
 
 
 @njit(**INLINE)

@@ -238,6 +238,31 @@ def _quantise_one_label(criterion, pull, curvature, dense, first, last, scale_g,
 
 
 @njit(**INNER)
+def _shorten(payload, short, first, last):
+    """The short payload of a chunk of rows, see ``edge``; returns what it lost."""
+    n_labels, lanes = short.n_labels, payload.lanes
+    drop = short.drop
+    half = np.int64(1) << (drop - 1)
+    width = short.payload.lanes
+    lost = np.int64(0)
+    for i in range(first, last):
+        exact = payload.dense[i * lanes : i * lanes + n_labels]
+        row = short.payload.dense[i * width : i * width + n_labels]
+        mass = np.int64(0)
+        size = np.int64(0)
+        for k in range(n_labels):
+            e = exact[k]
+            q = (e + half) >> drop
+            row[k] = np.int32(q)
+            mass += abs(e)
+            size += abs(q)
+            lost += abs(e - (q << drop))
+        short.mass[i] = mass
+        short.payload.dense[i * width + n_labels] = np.int32(max(size, 1))
+    return lost
+
+
+@njit(**INNER)
 def _quantise(criterion, pull, curvature, payload, first, last, scale_g, scale_h):
     """The payload of a chunk of rows, see ``histogram``."""
     n_labels = pull.shape[1]
@@ -268,23 +293,27 @@ def _quantise(criterion, pull, curvature, payload, first, last, scale_g, scale_h
 
 
 @njit(**OPTIONS)
-def quantise(tid, n_threads, sync, criterion, pull, curvature, payload, scale_g, scale_h):
+def quantise(tid, n_threads, sync, criterion, pull, curvature, payload, short, scale_g, scale_h):
     """Fixed-point payload from G and H; the scales turn totals into 2**bits."""
     n = pull.shape[0]
     chunk = next_item(sync)
     while chunk * CHUNK < n:
-        _quantise(criterion, pull, curvature, payload, chunk * CHUNK, min(n, chunk * CHUNK + CHUNK), scale_g, scale_h)
+        first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
+        _quantise(criterion, pull, curvature, payload, first, last, scale_g, scale_h)
+        if short is not None:
+            short.lost[chunk] = _shorten(payload, short, first, last)
         chunk = next_item(sync)
 
 
 @njit(**OPTIONS)
-def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, values, payload, unit, out):
+def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, values, payload, short, unit, out):
     """Add a base classifier to F, then G, H and the payload of the next round.
 
     flat : signed, scores, pull and curvature of the state as flat arrays
     leaf : (terms, n) NODE, leaf of each sample in each term; (0, n): F stays as it is
     offset : (terms,) intp, first row of the term in values
     values : (leaves, K) float64, scaled by the step
+    short : Short under EDGE, else None
     unit : 2**bits, the total weight in the payload
     out : OUT (5,) training error, risk, log of the risk, scales of G and H
     """
@@ -355,4 +384,6 @@ def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, va
             for k in range(weights.size):
                 weights[k] *= norm
         _quantise(criterion, state.pull, state.curvature, payload, first, last, scale_g, scale_h)
+        if short is not None:
+            short.lost[chunk] = _shorten(payload, short, first, last)
         chunk = next_item(sync)

@@ -1,0 +1,228 @@
+"""The best cut by the edge: bounds of all columns first, then the few that may win, exactly.
+
+Discrete votes are searched in every bin, in sums of 64 bits.  Most of that work goes to
+columns which lose by far, so the search has two steps:
+
+1. `bound_block` sums a *short* payload, 32 bits wide, over groups of bins and, at the
+   root, over the heavy rows only.  Where the short edges at the two borders of a group are a
+   and b and the rows inside have the mass m, no cut inside has a short edge above
+   (a + b) / 2 + m: moving a row from one side to the other changes the edge by at most twice its
+   mass.  What rounding and the rows left out can change is the *slack*.
+2. `exact_cut` searches columns bin by bin, those with the largest bounds first, in the
+   groups that may win, until no bound reaches the best edge found.
+
+The result is that of searching everything, ties included.  Leaving out light rows and pruning by
+what they could still add is the idea of Appel et al. (2013).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from .blocks import bin_of
+from .histogram import Payload, build_histogram
+from .lanes import INNER, OPTIONS, add_lanes, copy, edge_score, zero
+
+SHORT, SHORT_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
+_NO_CUT = -1
+
+
+class Short(NamedTuple):
+    """The short payload of the edge, and the room of its search."""
+
+    payload: Payload  # SHORT; the labels, then the mass of the row, at least 1
+    n_labels: int
+    drop: int  # its unit is 2**drop units of the exact payload
+    mass: np.ndarray  # (n,) int64, sum of |payload| over the labels, in exact units
+    lost: np.ndarray  # (chunks,) int64, sums of |exact - short|, in exact units
+    heavy: int  # rows of the root that are summed, the first ones
+    slack: int  # what a short edge may be off, in exact units
+    histogram: np.ndarray  # (threads, largest block) SHORT
+    total: np.ndarray  # (2, width) SHORT, of the new leaves
+    partial: np.ndarray  # (threads, 2, width) SHORT
+    row_bound: np.ndarray  # (2, histogram rows) SHORT
+    bound: np.ndarray  # (2, slots) int64: the largest of its column, in exact units; below 0: done
+    fine: np.ndarray  # (threads, most bins * width) int64
+    present: np.ndarray  # (threads, most bins) bool
+
+
+@njit(**INNER)
+def _edge(left, total, payload, mass_lane):
+    """Short edge: all lanes but that of the mass."""
+    return np.int64(edge_score(left, total, payload.width)) - abs(
+        np.int64(total[mass_lane]) - 2 * np.int64(left[mass_lane])
+    )
+
+
+@njit(**INNER)
+def bound_block(blocks, block, short, tid, k, rows, start, end, sampled):
+    """OUT short.row_bound[k], short.bound[k] of the columns of one block of numbers.
+
+    sampled : whether rows[start:end] are not all rows of the node; then no bin counts as empty
+    """
+    payload = short.payload
+    width = payload.width
+    total, histogram = short.total[k], short.histogram[tid]
+    work = np.zeros((4, width), histogram.dtype)
+    left, other, miss = work[0], work[1], work[2]
+    none = np.intp(0)
+    mass_lane = short.n_labels
+    build_histogram(blocks, block, payload, rows, start, end, total, histogram, none, work[3])
+    constant = _edge(left, total, payload, mass_lane)
+    for slot in range(block.slot, block.slot_end):
+        column = blocks.column[slot]
+        first = column.code >> block.shift
+        n_rows = ((column.n_bins - 1) >> block.shift) + 1
+        has_missing = False
+        missing_mass = np.int64(0)
+        if column.missing != 0:
+            copy(miss, 0, histogram, (column.last >> block.shift) * width, width)
+            missing_mass = np.int64(miss[mass_lane])
+            has_missing = sampled or missing_mass > 0
+        zero(left, 0, width)
+        before, before_missing = constant, constant
+        if has_missing:
+            before_missing = _edge(miss, total, payload, mass_lane)
+        best = np.int64(_NO_CUT)
+        for g in range(n_rows):
+            at = (first + g) * width
+            mass = np.int64(histogram[at + mass_lane])
+            bound = np.int64(_NO_CUT)
+            if mass > 0 or sampled:
+                add_lanes(left, none, histogram, at, width)
+                edge = _edge(left, total, payload, mass_lane)
+                # A cut with nothing on its right is none; a group may have others.
+                is_last = g == n_rows - 1 if sampled else left[mass_lane] + missing_mass == total[mass_lane]
+                if block.shift > 0:
+                    bound = (before + edge + 1) // 2 + mass
+                elif has_missing or not is_last:
+                    bound = edge
+                before = edge
+                if has_missing:
+                    copy(other, 0, left, 0, width)
+                    add_lanes(other, none, miss, none, width)
+                    edge = _edge(other, total, payload, mass_lane)
+                    if block.shift > 0:
+                        bound = max(bound, (before_missing + edge + 1) // 2 + mass)
+                    elif not is_last:
+                        bound = max(bound, edge)
+                    before_missing = edge
+            short.row_bound[k, block.origin + first + g] = bound
+            best = max(best, bound)
+        short.bound[k, slot] = (best << short.drop) + short.slack if best >= 0 else best
+
+
+@njit(**INNER)
+def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, least, total, scratch, best_left):
+    """The best cut of one column among the groups whose bounds reach ``least``.
+
+    payload, total : exact
+    scratch : (3, width)
+    best_left : OUT, (width,), what the best cut sends to the left
+
+    Returns
+    -------
+    score, bin, missing_right
+        As ``scan.scan_block``; ``bin`` is -1 where no cut separates anything.
+    """
+    width = payload.width
+    column = blocks.column[slot]
+    block = blocks.block[column.block]
+    first = block.origin + (column.code >> block.shift)
+    n_groups = ((column.n_bins - 1) >> block.shift) + 1
+    low, high = n_groups, -1
+    for g in range(n_groups):
+        bound = np.int64(short.row_bound[k, first + g])
+        if bound >= 0 and (bound << short.drop) + short.slack >= least:
+            low, high = min(low, g), g
+    begin, stop = low << block.shift, min(column.n_bins, (high + 1) << block.shift)
+    fine, present = short.fine[tid], short.present[tid]
+    miss, left, other = scratch[0], scratch[1], scratch[2]
+    none = np.intp(0)
+    zero(fine, 0, max(0, stop - begin) * width)
+    zero(miss, 0, width)
+    zero(left, 0, width)
+    present[: max(0, stop - begin)] = False
+    any_right, any_missing = False, False
+    for r in range(start, end):
+        i = np.intp(rows[r])
+        b = bin_of(blocks, slot, i)
+        if b >= column.n_bins:
+            any_missing = True
+            add_lanes(miss, none, payload.dense, i * width, width)
+        elif b < begin:
+            add_lanes(left, none, payload.dense, i * width, width)
+        elif b < stop:
+            present[b - begin] = True
+            add_lanes(fine, (b - begin) * width, payload.dense, i * width, width)
+        else:
+            any_right = True
+    last = stop - 1
+    while last >= begin and not present[last - begin]:
+        last -= 1
+    best, best_bin, best_missing = -np.inf, -1, 1
+    for b in range(begin, last + 1):
+        if not present[b - begin]:
+            continue
+        add_lanes(left, none, fine, (b - begin) * width, width)
+        is_last = b == last and not any_right
+        for side in range(2 if any_missing and not is_last else 1):
+            if is_last and not any_missing:
+                continue
+            if side == 1:
+                copy(other, 0, left, 0, width)
+                add_lanes(other, none, miss, none, width)
+            score = np.float64(edge_score(other if side == 1 else left, total, width))
+            if score > best:
+                best, best_bin, best_missing = score, b, 1 - side
+                copy(best_left, 0, other if side == 1 else left, 0, width)
+    return best, best_bin, best_missing
+
+
+@intrinsic
+def leading_zeros(typingctx, number):
+    def codegen(context, builder, signature, args):
+        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen
+
+
+@njit(**OPTIONS)
+def heavy_first(mass, rows, share, out):
+    """OUT out: the rows, heavy ones first; light are those which together have at most ``share`` of the mass.
+
+    Rows are told apart by the binary logarithm of their mass only, and keep their order.
+
+    Returns
+    -------
+    n_heavy, light_mass
+    """
+    sums = np.zeros(64, np.int64)
+    counts = np.zeros(64, np.intp)
+    for r in range(rows.size):
+        m = mass[rows[r]]
+        size = 63 - leading_zeros(m | 1)
+        sums[size] += m
+        counts[size] += 1
+    limit = np.int64(share * sums.sum())
+    light_mass = np.int64(0)
+    n_light = np.intp(0)
+    border = 0
+    while border < 63 and light_mass + sums[border] <= limit:
+        light_mass += sums[border]
+        n_light += counts[border]
+        border += 1
+    least = np.int64(1) << border
+    n_heavy = rows.size - n_light
+    to_heavy, to_light = np.intp(0), n_heavy
+    for r in range(rows.size):
+        if mass[rows[r]] >= least or (border == 0):
+            out[to_heavy] = rows[r]
+            to_heavy += 1
+        else:
+            out[to_light] = rows[r]
+            to_light += 1
+    return n_heavy, light_mass

@@ -1,0 +1,48 @@
+"""Virtual labels: y' = y times the signs of the other terms of a product (Kegl 2011, Figure 3.11, line 9)."""
+
+import numpy as np
+from numba import njit
+
+from .lanes import INNER, OPTIONS
+from .team import next_item
+from .update import CHUNK
+
+
+@njit(**INNER)
+def _flip(source, target, at, signs):
+    """target = source where ``signs`` are 0, -source where they are -1, from element ``at`` on."""
+    number = source.dtype.type
+    a, b = source[at : at + signs.size], target[at : at + signs.size]
+    for k in range(signs.size):
+        m = number(signs[k])
+        b[k] = (a[k] ^ m) - m
+
+
+@njit(**OPTIONS)
+def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, flipped, short_flipped):
+    """Payload and short payload of the edge under virtual labels.
+
+    leaf : (terms, n) leaf of each sample in each of the other terms
+    offset : (terms,) first row of the term in ``negative``
+    negative : (leaves, K) int32, -1 where a leaf votes -1, else 0
+    flipped, short_flipped : OUT
+    """
+    n_terms, n = leaf.shape
+    n_labels = negative.shape[1]
+    signs = np.zeros(n_labels, np.int32)
+    chunk = next_item(sync)
+    while chunk * CHUNK < n:
+        for i in range(chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)):
+            row = negative[offset[0] + leaf[0, i]]
+            for k in range(n_labels):
+                signs[k] = row[k]
+            for t in range(1, n_terms):
+                row = negative[offset[t] + leaf[t, i]]
+                for k in range(n_labels):
+                    signs[k] ^= row[k]
+            _flip(payload.dense, flipped.dense, i * payload.lanes, signs)
+            _flip(short.payload.dense, short_flipped.payload.dense, i * short.payload.lanes, signs)
+            short_flipped.payload.dense[i * short.payload.lanes + n_labels] = short.payload.dense[
+                i * short.payload.lanes + n_labels
+            ]
+        chunk = next_item(sync)

@@ -1,0 +1,194 @@
+"""The search by bounds finds what searching everything finds: cuts, ties and all."""
+
+import numpy as np
+import pytest
+
+from multiboost import AdaBoostMHClassifier
+from multiboost.base import Stump, Tree, problem
+from multiboost.base.criterion import Edge
+from multiboost.base.problem import Problem, new_payload, new_short
+from multiboost.data import dataset as datasets
+from multiboost.data.dataset import Dataset
+from multiboost.data.table import DenseTable
+from multiboost.kernels.dtypes import FINE_BITS, ROW
+from multiboost.kernels.edge import heavy_first
+from multiboost.kernels.team import Team
+from multiboost.kernels.update import quantise
+
+
+def table(kind, n, rng):
+    """Columns of few and many values, with missing values, mostly zero, or copies of each other."""
+    real = rng.normal(size=(n, 3))
+    few = rng.integers(0, 7, (n, 2)).astype(float)
+    X = np.concatenate([real, few, real[:, :1] * -2], axis=1)
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.15] = np.nan
+    if kind == "sparse":
+        X = np.concatenate([X, X[::-1], np.roll(X, 5, axis=0), np.roll(X, 9, axis=0)], axis=1)
+        X[rng.random(X.shape) < 0.8] = 0.0
+    return X
+
+
+def pull_of(n, n_labels, spread, rng):
+    """G of a round: total weight 1; with a large spread a few rows have almost all of it."""
+    g = rng.choice([-1.0, 1.0], (n, n_labels)) * np.exp(spread * rng.normal(size=(n, 1)))
+    g *= rng.integers(1, 4, (n, n_labels))  # so that there are ties
+    return g / np.abs(g).sum()
+
+
+def problem_of(X, pull, team, last_edge):
+    """What a base learner is given in such a round."""
+    n, n_labels = pull.shape
+    dataset = Dataset(DenseTable(X), 65535, None, 64, n_threads=team.n_threads)
+    criterion = Edge()
+    payload = new_payload(criterion, n, n_labels, None)
+    short = new_short(criterion, dataset, n_labels, team.n_threads)
+    unit = 2.0**FINE_BITS
+    curvature = np.zeros((0, n_labels))
+    team.run(quantise, criterion.code, pull, curvature, payload, short, unit, unit)
+    return Problem(
+        dataset, criterion, pull, curvature, payload, short, unit, unit, unit, np.arange(n, dtype=ROW), team,
+        edge=last_edge,
+    )  # fmt: skip
+
+
+def best_cut(X, G, rows):
+    """Every cut of every column between values that occur: (edge, feature, threshold's neighbours, missing right).
+
+    G are integers, so that edges are exact.  The first column wins ties, then the lowest cut, then missing
+    values on the right.
+    """
+    best = None
+    total = G[rows].sum(0)
+    for j in range(X.shape[1]):
+        x = X[rows, j]
+        missing = np.isnan(x)
+        values = np.unique(x[~missing])
+        for k, value in enumerate(values):
+            left = x <= value
+            for right in (1, 0) if missing.any() else (1,):
+                goes_left = left | missing if right == 0 else left
+                is_last = k == len(values) - 1
+                if is_last and (right == 0 or not missing.any()):
+                    continue
+                edge = int(np.abs(total - 2 * G[rows[goes_left]].sum(0)).sum())
+                if best is None or edge > best[0]:
+                    above = np.inf if is_last else values[k + 1]
+                    best = edge, j, value, above, right, goes_left
+    return best
+
+
+def integers_of(problem, n):
+    """The exact payload as Python sees it."""
+    return problem.payload.dense.reshape(n, -1)[:, : problem.n_labels].copy()
+
+
+@pytest.fixture(params=[(256, 0.0), (8, 0.0), (8, 1.0), (4, 16.0)], ids=str)
+def search(request, monkeypatch):
+    """Groups of a column, and how much weight bounds leave out: from none to almost all."""
+    groups, light = request.param
+    monkeypatch.setattr(datasets, "_GROUPS", groups)
+    monkeypatch.setattr(problem, "_LIGHT", light)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("n_labels", [1, 3, 4, 10, 26])
+@pytest.mark.parametrize("kind", ["plain", "missing", "sparse"])
+def test_stump(kind, n_labels, n_threads, search):
+    """The stump is the best of all cuts."""
+    rng = np.random.default_rng(n_labels)
+    n = 300
+    X = table(kind, n, rng)
+    with Team(n_threads) as team:
+        for spread in (0.0, 1.0, 4.0):
+            problem = problem_of(X, pull_of(n, n_labels, spread, rng), team, 0.05)
+            G = integers_of(problem, n)
+            edge, feature, below, above, missing_right, _ = best_cut(X, G, np.arange(n))
+            dag = Stump().fit(problem).terms[0]
+            assert dag.gain[0] == edge / 2.0**FINE_BITS
+            assert dag.feature[0] == feature
+            assert below <= dag.threshold[0] <= above
+            if np.isnan(X[:, feature]).any():
+                assert dag.missing_right[0] == missing_right
+
+
+@pytest.mark.parametrize("kind", ["plain", "missing", "sparse"])
+def test_tree(kind, search):
+    """Every cut of a tree is the best of all cuts of its node, and gains what NumPy says."""
+    rng = np.random.default_rng(3)
+    n, n_labels = 300, 3
+    X = table(kind, n, rng)
+    with Team(2) as team:
+        problem = problem_of(X, pull_of(n, n_labels, 1.0, rng), team, 0.05)
+        G = integers_of(problem, n)
+        dag = Tree(8).fit(problem).terms[0]
+    assert dag.feature.size == 7
+    rows_of = {0: np.arange(n)}
+    for node in range(dag.feature.size):
+        rows = rows_of[node]
+        edge, feature, *_, goes_left = best_cut(X, G, rows)
+        assert dag.feature[node] == feature
+        constant = int(np.abs(G[rows].sum(0)).sum())
+        assert dag.gain[node] == (edge - constant) / 2.0**FINE_BITS
+        for child, side in zip(dag.child[node], (goes_left, ~goes_left), strict=True):
+            if child >= 0:
+                rows_of[child] = rows[side]
+
+
+def test_pure_leaves_are_not_cut():
+    """Where every label has the same sign in all rows, no cut gains anything."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    pull = np.abs(rng.normal(size=(200, 2))) * [1.0, -1.0]
+    with Team(1) as team:
+        h = Tree(4).fit(problem_of(X, pull / np.abs(pull).sum(), team, 0.0))
+    assert h.terms[0].feature.size == 0
+
+
+def test_short_payload():
+    """Its integers, the mass of rows, and what rounding loses."""
+    rng = np.random.default_rng(1)
+    n, n_labels = 3000, 5
+    with Team(2) as team:
+        problem = problem_of(rng.normal(size=(n, 2)), pull_of(n, n_labels, 3.0, rng), team, 0.1)
+    G, short = integers_of(problem, n), problem.short
+    found = short.payload.dense.reshape(n, -1).astype(np.int64)
+    lost = np.abs(G - found[:, :n_labels] * 2**short.drop)
+    assert lost.max() <= 2 ** (short.drop - 1)
+    assert short.lost.sum() == lost.sum()
+    np.testing.assert_array_equal(short.mass, np.abs(G).sum(1))
+    np.testing.assert_array_equal(found[:, n_labels], np.maximum(1, np.abs(found[:, :n_labels]).sum(1)))
+    assert not found[:, n_labels + 1 :].any()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
+def test_heavy_first(share):
+    """Light rows are at the end, none as heavy as a heavy one, and together have no more than their share."""
+    rng = np.random.default_rng(2)
+    mass = (np.exp(4 * rng.normal(size=1000)) * 1000).astype(np.int64)
+    mass[:5] = 0
+    rows = rng.permutation(1000)[:800].astype(ROW)
+    found = np.empty_like(rows)
+    n_heavy, light = heavy_first(mass, rows, share, found)
+    np.testing.assert_array_equal(np.sort(found), np.sort(rows))
+    assert light == mass[found[n_heavy:]].sum() <= share * mass[rows].sum()
+    for part in (found[:n_heavy], found[n_heavy:]):
+        order = [list(rows).index(row) for row in part]
+        assert order == sorted(order)
+    if 0 < n_heavy < rows.size:
+        assert mass[found[:n_heavy]].min() > mass[found[n_heavy:]].max()
+
+
+def test_a_run_is_the_same_with_any_bounds(monkeypatch):
+    """Many rounds, in which weights gather on few rows: the model does not depend on what bounds leave out."""
+    rng = np.random.default_rng(5)
+    X = table("missing", 400, rng)
+    y = (np.nan_to_num(X[:, 0]) > 0.3).astype(int) + (np.nan_to_num(X[:, 1]) > 0) + (rng.random(400) < 0.05)
+    for learner in ("stump", "tree:6", "product:3"):
+        digests = set()
+        for groups, light in ((65535, 0.0), (16, 0.03), (4, 1.0)):
+            monkeypatch.setattr(datasets, "_GROUPS", groups)
+            monkeypatch.setattr(problem, "_LIGHT", light)
+            model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)
+            digests.add(model.ensemble_.digest())
+        assert len(digests) == 1
