@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-nominal bench-files clean lint format
+.PHONY: demo test test-slow bench bench-nominal bench-files bench-table clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,11 @@ bench-nominal: $(VENV)/.bench
 
 bench-files: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.files
+
+bench-table: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.table31 --validate
+	$(BIN)/python -m benchmarks.table31
+	$(BIN)/python -m benchmarks.table31 --collect
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
