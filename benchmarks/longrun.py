@@ -7,10 +7,12 @@ forgotten piece by piece, and a piece costs the same at the end of a run as at i
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +35,22 @@ PIECE_SECONDS = 20.0  # what a killed run loses at most, and a little
 
 class OtherRun(ValueError):
     """A state file belongs to a run on other data or with other parameters."""
+
+
+class Busy(Exception):
+    """Another process is at this run."""
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep other processes from a run; the system lets go of the lock of a process that is killed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.with_suffix(".lock"), "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(f"another process is at {path.name}") from None
+        yield
 
 
 def digest_of(split: Split) -> str:

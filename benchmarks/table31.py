@@ -4,7 +4,8 @@ Weights are (3.12), splits the standard ones, and the estimate is the table's ow
 half of the rounds.  The number of terms of a product, the leaves of a tree and its number of rounds are chosen on a
 fifth of the training set.  A second table has what we would use today.
 
-A run takes hours; it goes in pieces and may be killed at any time.  Several processes may run different cells.
+A run takes hours; it goes in pieces and may be killed at any time.  Several processes may run side by side: one that
+finds another at a cell goes on to the next.
 
     python -m benchmarks.table31 --validate pendigits letter   # the runs on four fifths of the training sets
     python -m benchmarks.table31 pendigits/stump letter/product:5 isolet/tree --minutes 60
@@ -22,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import data
-from .longrun import LongRun, OtherRun, State
+from .longrun import Busy, LongRun, OtherRun, State, held
 from .measure import machine, write_json
 from .page import table as markdown
 
@@ -177,8 +178,10 @@ class Runner:
     def run(self, cell: Cell) -> bool:
         """Whether the cell is done; False where the time is up."""
         rounds = (self.validation_rounds if cell.validation else self.rounds) or cell.rounds
-        run = LongRun(cell.path(self.work), split_of(cell.dataset, cell.validation), cell.parameters(self.max_bins))
-        done = run.advance(rounds, self.threads, self.deadline, Lines(cell, rounds, run.state))
+        path, split = cell.path(self.work), split_of(cell.dataset, cell.validation)
+        with held(path):
+            run = LongRun(path, split, cell.parameters(self.max_bins))
+            done = run.advance(rounds, self.threads, self.deadline, Lines(cell, rounds, run.state))
         if done:
             say(cell, rounds, run.state, "done")
         return done
@@ -309,7 +312,7 @@ def section(results: dict) -> str:
 Discrete AdaBoost.MH, weights (3.12), standard splits. Test error in per cent, mean over the last half of the rounds,
 and in brackets its standard deviation over them. Published: Kégl 2011, Table 3.1. In bold the number of terms that an
 80/20 validation on the training set chooses; of trees it chooses leaves and rounds, and the error at that round
-stands beside the mean. Columns with more than 256 distinct values are binned.
+stands beside the mean.{_remarks(results)}
 
 {markdown(head, rows)}"""
     ]
@@ -319,6 +322,18 @@ stands beside the mean. Columns with more than 256 distinct values are binned.
     if best:
         parts.append(best)
     return "\n\n".join(parts)
+
+
+def _remarks(results: dict) -> str:
+    """How long validation was, and what is not as in the source."""
+    rounds = sorted({tried["rounds"] for found in results["choices"].values() for tried in found["tried"].values()})
+    bins = sorted({cell["parameters"]["max_bins"] for cell in results["cells"].values()})
+    text = f" Validation runs had {_range(rounds)} rounds." if rounds else ""
+    return text + (f" Columns of more than {_range(bins)} distinct values are binned." if bins else "")
+
+
+def _range(values: list[int]) -> str:
+    return f"{values[0]:,}" if len(values) == 1 else f"{values[0]:,} to {values[-1]:,}"
 
 
 def _best(results: dict) -> str:
@@ -396,7 +411,7 @@ def main(arguments: list[str] | None = None) -> None:
             if not _one(runner, dataset, learner, given.validate):
                 print("the time is up; the same command goes on from here")
                 break
-        except data.DataMissing as problem:
+        except (data.DataMissing, Busy) as problem:
             print(f"skipped {name}: {problem}", flush=True)
         except OtherRun as problem:
             parser.error(str(problem))

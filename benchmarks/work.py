@@ -28,7 +28,7 @@ from .data import PROJECT
 from .measure import write_json
 
 RECORDED = PROJECT / "tests" / "work.json"
-TOLERANCE = 0.15  # versions of Python, NumPy and the compiler differ by less
+TOLERANCE = 0.10  # runs differ by 0.1 %, processors by 2 %; without histogram subtraction trees take 16 % more
 INSTRUCTIONS, CALLS, BYTES = "instructions", "calls of kernels", "bytes handed to kernels"
 
 

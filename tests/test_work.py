@@ -52,7 +52,7 @@ def test_ledger_counts_what_kernels_get():
 
 def test_complaints():
     recorded = {"a": {"steps": 100}}
-    assert work.complaints({"a": {"steps": 114}}, recorded) == []
+    assert work.complaints({"a": {"steps": 109}}, recorded) == []
     assert work.complaints({"a": {"steps": 50}}, recorded) == []
-    assert "1.16 times the 100 recorded" in work.complaints({"a": {"steps": 116}}, recorded)[0]
+    assert "1.11 times the 100 recorded" in work.complaints({"a": {"steps": 111}}, recorded)[0]
     assert "no steps are recorded" in work.complaints({"b": {"steps": 1}}, recorded)[0]
