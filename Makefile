@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-nominal bench-files clean lint format
+.PHONY: demo test test-slow bench bench-nominal bench-files bench-table record-work clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,14 @@ bench-nominal: $(VENV)/.bench
 
 bench-files: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.files
+
+bench-table: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.table31 --validate
+	$(BIN)/python -m benchmarks.table31
+	$(BIN)/python -m benchmarks.table31 --collect
+
+record-work: $(VENV)/.test
+	$(BIN)/python -m benchmarks.work --record
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
