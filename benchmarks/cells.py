@@ -18,14 +18,17 @@ MINUTE = 60.0
 class Cell(NamedTuple):
     """Something to measure, and the settings it is measured with.
 
-    A finished cell is measured again if its settings have changed.  ``ours`` cells time our own code and are measured
-    again when that has changed, too.
+    A finished cell is measured again if its settings have changed, or if one of the cells that it comes ``after`` is
+    measured again.  ``ours`` cells time our own code and are measured again when that has changed, too.  A cell that
+    was skipped or cut short because of a ``limit`` of seconds is measured again when the limit is higher.
     """
 
     key: str
     settings: dict
     measure: Callable[[Results], dict]
     ours: bool = True
+    after: tuple[str, ...] = ()
+    limit: float | None = None
 
 
 class Results:
@@ -60,7 +63,27 @@ class Results:
         kept = self.content["cells"].get(cell.key)
         if kept is None or kept["settings"] != json.loads(json.dumps(cell.settings)):
             return False
+        if cell.limit is not None and cell.limit > kept["found"].get("limit", cell.limit):
+            return False
         return not cell.ours or self.keep or kept["source"] == self.source
+
+    def waiting(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Cells that have to be measured."""
+        waiting: list[Cell] = []
+        keys: set[str] = set()
+        for cell in cells:
+            if not self.has(cell) or not keys.isdisjoint(cell.after):
+                waiting.append(cell)
+                keys.add(cell.key)
+        return waiting
+
+    def forget(self, cells: Iterable[Cell], waiting: Iterable[Cell]) -> None:
+        """Drop what is no longer valid: cells that wait, and others of the same parts that are not wanted any more."""
+        cells = list(cells)
+        parts, valid = {_part(cell) for cell in cells}, {cell.key for cell in cells} - {cell.key for cell in waiting}
+        for kind in ("cells", "failed"):
+            kept = self.content[kind]
+            self.content[kind] = {k: v for k, v in kept.items() if k in valid or k.partition("/")[0] not in parts}
 
     def found(self, key: str) -> dict | None:
         """What a cell found; None if it is not finished or was skipped."""
@@ -165,7 +188,8 @@ def _part(cell: Cell) -> str:
 def run(cells: Iterable[Cell], results: Results, every: float = MINUTE) -> None:
     """Measure the cells that are not finished; what fails is noted and does not stop the others."""
     cells = list(cells)
-    waiting = [cell for cell in cells if not results.has(cell)]
+    waiting = results.waiting(cells)
+    results.forget(cells, waiting)
     print(f"{len(cells)} cells, {len(cells) - len(waiting)} of them finished before", flush=True)
     with Progress(waiting, every) as progress:
         for cell in waiting:

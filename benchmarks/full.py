@@ -52,11 +52,11 @@ def memory_cells(size: Size) -> Iterator[Cell]:
             try:
                 return memory.memory_of_fit(split.X, split.y, method, parameters, size.limit)
             except subprocess.TimeoutExpired:
-                return {"skipped": f"not done in {size.limit:.0f} s"}
+                return {"skipped": f"not done in {size.limit:.0f} s", "limit": size.limit}
 
         given = {"cut": size.cut, "parameters": parameters, "threads": THREADS}
         given |= {} if mine else {"version": version(RACERS[method].package)}
-        yield Cell(f"memory/{method}", given, measure, ours=mine)
+        yield Cell(f"memory/{method}", given, measure, ours=mine, limit=size.limit)
 
 
 def large_cells(size: Size) -> Iterator[Cell]:
@@ -113,8 +113,9 @@ def main(arguments: list[str] | None = None) -> None:
     output = given.output or (LOCAL if given.small else RESULTS)
     results = Results(output, given.fresh, given.keep, threads=THREADS, parts=given.parts or list(PARTS))
     if given.list:
+        waiting = results.waiting(chosen)
         for cell in chosen:
-            print("+" if results.has(cell) else "-", cell.key)
+            print("-" if cell in waiting else "+", cell.key)
         return
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=FutureWarning)  # of the peers

@@ -6,8 +6,11 @@ import numpy as np
 
 
 def spread(values: dict[str, float], digits: int = 3) -> str:
-    """Median, and lowest and highest in brackets."""
-    median, low, high = (short(values[name], digits) for name in ("median", "min", "max"))
+    """Median, and lowest and highest in brackets; one number where there is but one."""
+    names = ("median", "low", "high") if "low" in values else ("median", "min", "max")
+    median, low, high = (short(values[name], digits) for name in names)
+    if values.get("repeats") == 1:
+        return median
     return f"{median} ({low} to {high})"
 
 
@@ -28,3 +31,16 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     """Markdown; numbers, that is all columns but the first, to the right."""
     lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def run_table(machine: dict, threads: int, load: float | None) -> str:
+    """What a run was made with, as rows of a table without a head."""
+    packages = ", ".join(f"{name} {number}" for name, number in machine["versions"].items() if number)
+    before = "unknown" if load is None else f"{load:.2f}"
+    return f"""| | |
+|---|---|
+| date | {machine["date"][:10]} |
+| machine | {machine["processor"]}, {machine["processors"]} processors; load before the run {before} |
+| threads | {threads} for every package |
+| multiboost | {machine["multiboost"]}, commit {(machine["commit"] or "unknown")[:7]} |
+| others | Python {machine["python"]}, {packages} |"""

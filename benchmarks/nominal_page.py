@@ -7,28 +7,18 @@ from pathlib import Path
 import numpy as np
 
 from . import picture
-from .markdown import bold_lowest, short, spread, table
+from .markdown import bold_lowest, run_table, short, spread, table
 
 NAME = "nominal-benchmarks.md"
 
 
 def introduction(results: dict) -> str:
     """What was measured where."""
-    machine = results["machine"]
-    packages = ", ".join(f"{name} {number}" for name, number in machine["versions"].items() if number)
-    commit = (machine["commit"] or "unknown")[:7]
-    load = "unknown" if results["load_before"] is None else f"{results['load_before']:.2f}"
     return f"""# Nominal columns, measured
 
 `make bench-nominal` makes this page from one run; `benchmarks/results/nominal.json` has all its numbers.
 
-| | |
-|---|---|
-| date | {machine["date"][:10]} |
-| machine | {machine["processor"]}, {machine["processors"]} processors; load before the run {load} |
-| threads | {results["threads"]} for every package |
-| multiboost | {machine["multiboost"]}, commit {commit} |
-| others | Python {machine["python"]}, {packages} |
+{run_table(results["machine"], results["threads"], results["load_before"])}
 
 Every package is at its defaults and handles nominal columns its own way: pandas columns of type category, NaN where a
 value is missing. CatBoost refuses NaN in nominal columns; there it gets a category "missing", put in before the clock

@@ -108,18 +108,20 @@ def one_peer(name: str, peer: type[Peer], rounds: int, size: Size, results: Resu
     allowed = affordable(rounds, seconds, size.limit, max((found["rounds"] for found in shorter), default=0))
     if allowed is None:
         why = f"about {seconds:.0f} s expected, {size.limit:.0f} s allowed"
-        return {"skipped": why, "expected_seconds": round(seconds, 1)}
+        return {"skipped": why, "expected_seconds": round(seconds, 1), "limit": size.limit}
     model = peer(allowed)
     taken = seconds_of(lambda: model.fit(split.X, split.y))
     curve = peer_curve(model, taken, split.X_test, split.y_test)
     found = {
-        "error": error_of(model.predict(split.X_test), split.y_test),
+        "error": round(error_of(model.predict(split.X_test), split.y_test), 4),  # as exact as a curve
         "seconds": taken,
         "rounds": allowed,
         "made": model.made,
         "curve": curve._asdict(),
     }
-    return found if allowed == rounds else found | {"stands_in_for": rounds, "expected_seconds": round(seconds, 1)}
+    if allowed < rounds:
+        found |= {"stands_in_for": rounds, "expected_seconds": round(seconds, 1), "limit": size.limit}
+    return found
 
 
 def duel(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:
@@ -166,15 +168,17 @@ def cells(size: Size) -> Iterator[Cell]:
         given = {**common, "parameters": settings_of(name, NAME, size), "repeats": size.repeats}
         for rounds in size.rounds:
             for peer in RACERS.values():
-                theirs = {**common, "rounds": rounds, "limit": size.limit, "version": version(peer.package)}
+                theirs = {**common, "rounds": rounds, "version": version(peer.package)}
                 yield Cell(
                     peer_key(name, peer, rounds),
                     theirs,
                     lambda results, n=name, p=peer, t=rounds: one_peer(n, p, t, size, results),
                     ours=False,
+                    limit=size.limit,
                 )
                 yield Cell(
                     duel_key(name, peer, rounds),
                     {**theirs, **given},
                     lambda results, n=name, p=peer, t=rounds: duel(n, p, t, size, results),
+                    after=(own_key(name, NAME), peer_key(name, peer, rounds)),
                 )
