@@ -77,10 +77,10 @@ class Results:
                 keys.add(cell.key)
         return waiting
 
-    def forget(self, cells: Iterable[Cell], waiting: Iterable[Cell]) -> None:
-        """Drop what is no longer valid: cells that wait, and others of the same parts that are not wanted any more."""
-        cells = list(cells)
-        parts, valid = {_part(cell) for cell in cells}, {cell.key for cell in cells} - {cell.key for cell in waiting}
+    def forget(self, waiting: Iterable[Cell], plan: Iterable[Cell]) -> None:
+        """Drop what is no longer valid: cells that wait, and those of the plan's parts that are not in the plan."""
+        plan = list(plan)
+        parts, valid = {_part(cell) for cell in plan}, {cell.key for cell in plan} - {cell.key for cell in waiting}
         for kind in ("cells", "failed"):
             kept = self.content[kind]
             self.content[kind] = {k: v for k, v in kept.items() if k in valid or k.partition("/")[0] not in parts}
@@ -185,11 +185,22 @@ def _part(cell: Cell) -> str:
     return cell.key.partition("/")[0]
 
 
-def run(cells: Iterable[Cell], results: Results, every: float = MINUTE) -> None:
-    """Measure the cells that are not finished; what fails is noted and does not stop the others."""
+def run(cells: Iterable[Cell], results: Results, plan: Iterable[Cell] | None = None, every: float = MINUTE) -> None:
+    """Measure the cells that are not finished; what fails is noted and does not stop the others.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+    results : Results
+    plan : iterable of Cell, default=None
+        All cells of the parts that ``cells`` are from, where those are not all; what else the file has of these parts
+        is dropped.
+    every : float
+        Seconds from line to line.
+    """
     cells = list(cells)
     waiting = results.waiting(cells)
-    results.forget(cells, waiting)
+    results.forget(waiting, cells if plan is None else plan)
     print(f"{len(cells)} cells, {len(cells) - len(waiting)} of them finished before", flush=True)
     with Progress(waiting, every) as progress:
         for cell in waiting:

@@ -151,7 +151,7 @@ class Standard(NamedTuple):
     """A well-known set: how to load it from the data folder, and what it is on OpenML.
 
     ``counts`` are the rows of each class in the standard training part, in increasing order; empty where the split is
-    a random one anyway.
+    a random one anyway.  ``dtype`` is that of the table in the data folder.
     """
 
     load: Callable[[], Split]
@@ -160,6 +160,7 @@ class Standard(NamedTuple):
     n_train: int
     counts: tuple[int, ...] = ()
     n_test: int | None = None
+    dtype: type = np.float64
 
 
 STANDARD = {
@@ -172,9 +173,11 @@ STANDARD = {
     "usps": Standard(usps, "USPS", 2, 7291, (542, 556, 644, 645, 652, 658, 664, 731, 1005, 1194)),
     "isolet": Standard(isolet, "isolet", 1, 6238, (238, *25 * (240,))),
     "mnist": Standard(
-        mnist, "mnist_784", 1, 60000, (5421, 5842, 5851, 5918, 5923, 5949, 5958, 6131, 6265, 6742)
+        mnist, "mnist_784", 1, 60000, (5421, 5842, 5851, 5918, 5923, 5949, 5958, 6131, 6265, 6742), dtype=np.uint8
     ),
-    "covertype": Standard(lambda: covertype(100_000, n_test=50_000), "covertype", 3, 100_000, n_test=50_000),
+    "covertype": Standard(
+        lambda: covertype(100_000, n_test=50_000), "covertype", 3, 100_000, n_test=50_000, dtype=np.float32
+    ),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from . import core, memory, prediction, race, scaling, startup, threads
-from .cells import MINUTE, Cell, Results, run
+from .cells import Cell, Results, run
 from .measure import figure, version
 from .ours import NAME, REAL
 from .peers import RACERS, THREADS
@@ -92,7 +92,8 @@ PARTS: dict[str, Callable[[Size], Iterator[Cell]]] = {
 def main(arguments: list[str] | None = None) -> None:
     """Measure what is not finished of all parts, or of those that are named."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.full", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"which parts: {', '.join(PARTS)}; all by default")
+    some = f"which parts: {', '.join(PARTS)}, or cells of them such as race/letter; all by default"
+    parser.add_argument("parts", nargs="*", metavar="part", help=some)
     parser.add_argument("--fresh", action="store_true", help="begin anew; what the file has is lost")
     parser.add_argument("--keep", action="store_true", help="keep our finished cells although our code has changed")
     parser.add_argument("--limit", type=float, help="seconds that one fit of a peer may take, 900 by default")
@@ -102,16 +103,20 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--list", action="store_true", help="only print the cells, finished ones with a mark")
     given = parser.parse_args(arguments)
-    if unknown := [name for name in given.parts if name not in PARTS]:
+    if unknown := [name for name in given.parts if name.partition("/")[0] not in PARTS]:
         parser.error(f"there is no part {unknown[0]!r}; parts are {', '.join(PARTS)}")
     if given.limit is not None and not given.limit > 0:
         parser.error(f"--limit is a number of seconds above 0; got {given.limit}")
     size = SMALL if given.small else FULL
     if given.limit is not None:
         size = size._replace(limit=given.limit)
-    chosen = [cell for name in given.parts or PARTS for cell in PARTS[name](size)]
+    names = given.parts or list(PARTS)
+    plan = [cell for part in dict.fromkeys(name.partition("/")[0] for name in names) for cell in PARTS[part](size)]
+    chosen = [cell for cell in plan if any(f"{cell.key}/".startswith(f"{name}/") for name in names)]
+    if not chosen:
+        parser.error(f"there are no cells {', '.join(names)}; --list shows those of a part")
     output = given.output or (LOCAL if given.small else RESULTS)
-    results = Results(output, given.fresh, given.keep, threads=THREADS, parts=given.parts or list(PARTS))
+    results = Results(output, given.fresh, given.keep, threads=THREADS, parts=names)
     if given.list:
         waiting = results.waiting(chosen)
         for cell in chosen:
@@ -120,7 +125,10 @@ def main(arguments: list[str] | None = None) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=FutureWarning)  # of the peers
         warnings.filterwarnings("ignore", message="X does not have valid feature names")  # LightGBM, on arrays
-        run(chosen, results, every=MINUTE)
+        try:
+            run(chosen, results, plan)
+        except KeyboardInterrupt:
+            raise SystemExit(f"stopped; finished cells are in {output}, the same command goes on") from None
 
 
 if __name__ == "__main__":

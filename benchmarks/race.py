@@ -80,7 +80,7 @@ def expected(peer: type[Peer], split: data.Split, rounds: int, shorter: list[dic
 
 
 def affordable(rounds: int, seconds: float, limit: float, most: int) -> int | None:
-    """Rounds that fit into the limit: all, or fewer that stand in for them; None if those are no more than there are.
+    """Rounds that fit into the limit: all, or fewer that stand in for them; None if there are hardly fewer.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def affordable(rounds: int, seconds: float, limit: float, most: int) -> int | No
     if seconds <= limit:
         return rounds
     fewer = int(0.9 * rounds * limit / seconds)
-    return fewer if fewer > max(most, FEWEST) else None
+    return fewer if fewer >= max(1.25 * most, FEWEST) else None
 
 
 def one_peer(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -285,6 +286,7 @@ def test_affordable_rounds():
     assert race.affordable(1000, 800.0, 900.0, 300) == 1000
     assert race.affordable(1000, 1800.0, 900.0, 300) == 450  # nine tenths of what the limit allows
     assert race.affordable(1000, 3000.0, 900.0, 300) is None  # 270 is no more than there is
+    assert race.affordable(1000, 2500.0, 900.0, 300) is None  # 324 is hardly more
     assert race.affordable(100, 900_000.0, 900.0, 0) is None  # less than ten rounds say nothing
 
 
@@ -477,10 +479,48 @@ def test_a_page_says_what_was_skipped_and_what_failed(small_race, tmp_path, monk
     assert "- memory/XGBoost: RuntimeError: no memory" in text
 
 
+def test_the_page_has_the_section_of_another_module(small_race, tmp_path, monkeypatch):
+    module = types.SimpleNamespace(section=lambda found: f"## Table 3.1\n\n{found['pendigits']} %")
+    monkeypatch.setitem(sys.modules, "benchmarks.table31", module)
+    empty = {**small_race, "cells": {}}
+    assert "- the seeds' Table 3.1" in page_of(empty, tmp_path)
+    (tmp_path / "table31.json").write_text('{"pendigits": 1.25}')
+    text = page_of(empty, tmp_path)
+    assert "## Table 3.1\n\n1.25 %\n" in text
+    assert "- the seeds' Table 3.1" not in text
+
+
 def test_the_page_without_results_says_how_to_make_them(tmp_path, capsys):
     with pytest.raises(SystemExit):
         full_page.main(["--results", str(tmp_path / "none.json")])
     assert "make bench-full" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path, monkeypatch):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(full.PARTS, "core", lambda size: [Count().cell("core/1"), Cell("core/2", {}, stop)])
+    path = tmp_path / "r.json"
+    with pytest.raises(SystemExit, match="the same command goes on"):
+        full.main(["core", "--output", str(path)])
+    assert list(json.loads(path.read_text())["cells"]) == ["core/1"]
+
+
+def test_some_cells_of_a_part(tmp_path, monkeypatch, capsys):
+    count = Count()
+    monkeypatch.setitem(
+        full.PARTS, "core", lambda size: [count.cell(key) for key in ("core/a/1", "core/a/2", "core/ab")]
+    )
+    path = str(tmp_path / "r.json")
+    full.main(["core/ab", "--output", path])
+    full.main(["core/a", "--output", path])  # keeps what it does not measure
+    assert count.made == ["core/ab", "core/a/1", "core/a/2"]
+    full.main(["core", "--output", path])
+    assert count.made == ["core/ab", "core/a/1", "core/a/2"]
+    with pytest.raises(SystemExit):
+        full.main(["core/c", "--output", path])
+    assert "there are no cells core/c" in capsys.readouterr().err
 
 
 def test_unknown_parts_and_limits_are_refused(capsys):
