@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -90,10 +91,11 @@ def grid(report: Report, name: str, split: data.Split) -> list[tuple[float, floa
             suited[peer] = probe(peer, split)
         except ImportError as problem:
             report.skip(f"{name}, {peer.name}", str(problem))
-    for n in ROUNDS:
-        for peer, (threads, rate) in suited.items():
+    for others in (False, True):  # the ones with the low limit last: they are not to use up what the others need
+        for n, peer in product(ROUNDS, [peer for peer in suited if (peer.name not in PEERS) == others]):
+            threads, rate = suited[peer]
             estimate = n * rate
-            room = min(PEER_LIMIT if peer.name in PEERS else OTHER_LIMIT, report.left - RESERVE)
+            room = min(OTHER_LIMIT if others else PEER_LIMIT, report.left - RESERVE)
             if estimate > room:
                 why = f"about {estimate:.0f} s expected, {max(room, 0):.0f} s allowed"
                 report.skip(f"{name}, {peer.name}, {n} rounds", why)
