@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-nominal bench-files bench-table record-work clean lint format
+.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-files record-work clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,12 @@ test-slow: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.quick
+
+bench-full: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.full $(BENCH_ARGS)
+
+bench-report: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.full_page
 
 bench-nominal: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.nominal

@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -144,6 +145,102 @@ def covertype(n_train: int, seed: int = 0, n_test: int | None = None) -> Split:
         os.replace(fresh, cache)
     rows = np.load(cache)
     return divide(rows[:, :-1].astype(np.float32), rows[:, -1].astype(int) - 1, n_train, seed, n_test)
+
+
+class Standard(NamedTuple):
+    """A well-known set: how to load it from the data folder, and what it is on OpenML.
+
+    ``counts`` are the rows of each class in the standard training part, in increasing order; empty where the split is
+    a random one anyway.  ``dtype`` is that of the table in the data folder.
+    """
+
+    load: Callable[[], Split]
+    name: str
+    version: int
+    n_train: int
+    counts: tuple[int, ...] = ()
+    n_test: int | None = None
+    dtype: type = np.float64
+
+
+STANDARD = {
+    "pendigits": Standard(pendigits, "pendigits", 1, 7494, (719, 719, 719, 720, 720, 778, 779, 780, 780, 780)),
+    "letter": Standard(
+        letter, "letter", 1, 16000,
+        (576, 583, 587, 590, 593, 594, 597, 599, 604, 609, 613, 614, 615, 616, 617, 622, 628, 628, 630, 633, 635, 638,
+         641, 645, 645, 648),
+    ),
+    "usps": Standard(usps, "USPS", 2, 7291, (542, 556, 644, 645, 652, 658, 664, 731, 1005, 1194)),
+    "isolet": Standard(isolet, "isolet", 1, 6238, (238, *25 * (240,))),
+    "mnist": Standard(
+        mnist, "mnist_784", 1, 60000, (5421, 5842, 5851, 5918, 5923, 5949, 5958, 6131, 6265, 6742), dtype=np.uint8
+    ),
+    "covertype": Standard(
+        lambda: covertype(100_000, n_test=50_000), "covertype", 3, 100_000, n_test=50_000, dtype=np.float32
+    ),
+}  # fmt: skip
+
+
+class Known(NamedTuple):
+    """A standard set and where it comes from."""
+
+    split: Split
+    origin: str
+
+
+def fetch_openml(name: str, version: int) -> tuple[np.ndarray, np.ndarray]:
+    """Table and classes from OpenML, by way of scikit-learn, which keeps them in its own cache."""
+    from sklearn.datasets import fetch_openml
+
+    return fetch_openml(name, version=version, as_frame=False, return_X_y=True, n_retries=1)
+
+
+def from_openml(name: str, fetch=fetch_openml) -> Known:
+    """A standard set from OpenML.
+
+    Its rows may be in the standard order, training part first, or in another.  If its first rows have the standard
+    part's numbers of rows of each class, that is taken as proof of the order; else the split is random, with seed 0.
+    """
+    known = STANDARD[name]
+    try:
+        X, y = fetch(known.name, known.version)
+    except (OSError, ValueError) as problem:
+        raise DataMissing(f"{name} is neither in a data folder nor to be had from OpenML: {problem}") from problem
+    X, y = np.asarray(X), np.unique(np.asarray(y).astype(str), return_inverse=True)[1]
+    if X.dtype == np.float64 and (X.astype(np.uint8) == X).all():
+        X = X.astype(np.uint8)
+    elif not np.issubdtype(X.dtype, np.number):
+        X = X.astype(np.float64)
+    n = known.n_train
+    if len(y) <= n:
+        raise DataMissing(f"{name} has {len(y)} rows on OpenML where more than {n} were expected")
+    if known.counts and tuple(sorted(np.bincount(y[:n]).tolist())) == known.counts:
+        return Known(Split(X[:n], y[:n], X[n:], y[n:]), "OpenML, the standard split")
+    return Known(divide(X, y, n, n_test=known.n_test), f"OpenML, {n} random rows for training, seed 0")
+
+
+def standard(name: str, fetch=fetch_openml) -> Known:
+    """A standard set from the data folder or, where it is not there, from OpenML."""
+    try:
+        return Known(STANDARD[name].load(), "data folder")
+    except DataMissing:
+        return from_openml(name, fetch)
+
+
+def generated(n: int, d: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Normal columns as float32; the class is the highest of as many noisy linear functions.
+
+    Made in parts, so that nothing but the table itself takes memory.
+    """
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(d, n_classes)).astype(np.float32) / np.float32(np.sqrt(d))
+    X, y = np.empty((n, d), np.float32), np.empty(n, np.int64)
+    for begin in range(0, n, 100_000):
+        part = slice(begin, min(begin + 100_000, n))
+        rng.standard_normal(out=X[part], dtype=np.float32)
+        noise = rng.standard_normal((part.stop - begin, n_classes), dtype=np.float32)
+        y[part] = np.argmax(X[part] @ W + np.float32(0.3) * noise, axis=1)
+    return X, y
 
 
 class Attribute(NamedTuple):

@@ -14,10 +14,10 @@ from multiboost import AdaBoostMHClassifier
 
 from . import data
 from .measure import machine, seconds_of, write_json
+from .ours import NAME as OURS
 from .peers import PEERS, THREADS
 
 RESULTS = Path(__file__).resolve().parent / "results" / "defaults.json"
-OURS = "MultiBoost"
 SPLITS = {
     "pendigits": data.pendigits,
     "letter": data.letter,

@@ -8,15 +8,16 @@ import importlib.metadata
 import json
 import os
 import platform
-import resource
+import re
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from multiboost.disk import whole_file
 
 from .data import PROJECT
 
@@ -24,7 +25,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas", "lightgbm", "xg
 
 
 class Times(NamedTuple):
-    """Seconds of several repeats."""
+    """Several repeats of a figure, mostly seconds."""
 
     median: float
     low: float
@@ -38,6 +39,17 @@ class Times(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.median:.3g} s ({self.low:.3g} to {self.high:.3g})"
+
+
+def error_of(predicted, true) -> float:
+    """Wrong predictions, in percent."""
+    return 100 * float(np.mean(predicted != true))
+
+
+def figure(name: str, reached: float | None, asked: float | None, unit: str, note: str = "", **details) -> dict:
+    """A figure that should be at most ``asked``; None where none is asked for or none was reached."""
+    ok = None if asked is None else reached is not None and reached <= asked
+    return {"name": name, "asked": asked, "reached": reached, "unit": unit, "ok": ok, "note": note, **details}
 
 
 def seconds_of(action) -> float:
@@ -67,8 +79,11 @@ def environment(**changes: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **changes}
 
 
-def fresh(code: str, *arguments: str, **changes: str) -> dict:
-    """Run Python code in a fresh process; what it prints last is read as JSON."""
+def fresh(code: str, *arguments: str, limit: float | None = None, **changes: str) -> Any:
+    """Run Python code in a fresh process; what it prints last is read as JSON.
+
+    After ``limit`` seconds the process is ended and subprocess.TimeoutExpired raised.
+    """
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         env=environment(**changes),
@@ -76,54 +91,11 @@ def fresh(code: str, *arguments: str, **changes: str) -> dict:
         capture_output=True,
         text=True,
         check=False,
+        timeout=limit,
     )
     if done.returncode:
         raise RuntimeError(f"the fresh process failed: {done.stderr.strip()[-800:]}")
     return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def _status(field: str) -> int | None:
-    """A line of the process's status in bytes, where the system has it."""
-    try:
-        with open("/proc/self/status") as lines:
-            for line in lines:
-                if line.startswith(field + ":"):
-                    return 1024 * int(line.split()[1])
-    except OSError:
-        pass
-    return None
-
-
-def _peak_rss() -> int:
-    """Peak memory of this process.
-
-    On Linux getrusage starts with the peak of the parent process, VmHWM does not.
-    """
-    peak = _status("VmHWM")
-    if peak is not None:
-        return peak
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _memory_of_fit(folder: str, parameters: str) -> None:
-    """In the fresh process: peak memory of one fit above what was there before it."""
-    from multiboost import AdaBoostMHClassifier
-
-    X, y = np.load(Path(folder, "X.npy")), np.load(Path(folder, "y.npy"))
-    before = _status("VmRSS") or _peak_rss()
-    model = AdaBoostMHClassifier(**json.loads(parameters))
-    seconds = seconds_of(lambda: model.fit(X, y))
-    print(json.dumps({"bytes": _peak_rss() - before, "input_bytes": X.nbytes, "seconds": seconds}))
-
-
-def memory_of_fit(X: np.ndarray, y: np.ndarray, **parameters) -> dict:
-    """Bytes that fitting AdaBoostMHClassifier takes at its peak beyond the loaded input, in a fresh process."""
-    with tempfile.TemporaryDirectory(prefix="multiboost-") as folder:
-        np.save(Path(folder, "X.npy"), X)
-        np.save(Path(folder, "y.npy"), y)
-        code = "import sys; from benchmarks.measure import _memory_of_fit; _memory_of_fit(*sys.argv[1:])"
-        return fresh(code, folder, json.dumps(parameters))
 
 
 def _processor() -> str:
@@ -168,7 +140,8 @@ def load() -> float | None:
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
-def _version(package: str) -> str | None:
+def version(package: str) -> str | None:
+    """Version of an installed package; None where it is not there."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -188,13 +161,14 @@ def machine() -> dict:
         "multiboost": __version__,
         "commit": commit(),
         "source": source(),
-        "versions": {package: _version(package) for package in PACKAGES},
+        "versions": {package: version(package) for package in PACKAGES},
     }
 
 
 def write_json(path: Path, content) -> None:
-    """Write under a temporary name, then rename."""
+    """Write whole, with lists of numbers on one line."""
+    text = json.dumps(content, indent=1, allow_nan=False)
+    text = re.sub(r"\[[\s\d.,eE+-]*\]", lambda found: re.sub(r"\s+", " ", found[0]), text)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    with whole_file(path) as file:
+        file.write(text.encode() + b"\n")

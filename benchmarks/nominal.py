@@ -15,9 +15,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from multiboost import AdaBoostMHClassifier, Indicator, Product, Selector, Stump
 
-from . import data, page
+from . import data, nominal_page
+from .curve import first_at
 from .defaults import OURS, log_losses
-from .measure import in_turn, load, machine, seconds_of, source, write_json
+from .measure import error_of, in_turn, load, machine, seconds_of, source, write_json
 from .peers import PEERS, THREADS
 
 RESULTS = Path(__file__).resolve().parent / "results" / "nominal.json"
@@ -117,11 +118,6 @@ def spread(values) -> dict[str, float]:
 def mean_and_error(values) -> dict[str, float]:
     """Mean over folds and its standard error."""
     return {"mean": float(np.mean(values)), "error": float(np.std(values, ddof=1) / np.sqrt(len(values)))}
-
-
-def error_of(predicted, true) -> float:
-    """Wrong predictions, in percent."""
-    return 100 * float(np.mean(predicted != true))
 
 
 def installed(methods: dict[str, Method], X, y) -> dict[str, Method]:
@@ -232,12 +228,6 @@ def curve_of(model, X_test, y_test, rounds: int) -> np.ndarray:
     """Test error after every round; constant after the last one, where boosting stopped early."""
     errors = [error_of(predicted, y_test) for predicted in model.staged_predict(X_test)]
     return np.array(errors + errors[-1:] * (rounds - len(errors)))
-
-
-def first_at(errors: np.ndarray, level: float) -> int | None:
-    """The first round whose error is at most the level."""
-    reached = np.flatnonzero(errors <= level + 1e-9)
-    return int(reached[0]) + 1 if reached.size else None
 
 
 def curves(size: Size) -> dict:
@@ -360,7 +350,7 @@ def main(arguments: list[str] | None = None) -> None:
     else:
         results = run(given.parts or list(PARTS), SMALL if given.small else FULL, output)
     if docs:
-        page.write(results, docs)
+        nominal_page.write(results, docs)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,6 +25,7 @@ class Peer(ABC):
     """
 
     name = ""
+    package = ""
 
     def __init__(self, rounds: int | None = None, threads: int = THREADS):
         self.rounds = rounds
@@ -55,6 +58,28 @@ class Peer(ABC):
             codes = np.asarray(self.model_.predict(X)).reshape(len(X), -1)[:, 0]
         return self.classes_[codes.astype(np.intp)]
 
+    @property
+    def made(self) -> int:
+        """Rounds that were made, where a package may stop before the number it was given."""
+        if self.rounds is None:
+            raise ValueError(f"{self.name} was given no number of rounds")
+        return self.rounds
+
+    def limited(self, rounds: int) -> dict:
+        """How the package's predict is told to use the first rounds only."""
+        raise NotImplementedError
+
+    def staged(self, X, rounds: Iterable[int]) -> Iterator[np.ndarray]:
+        """Classes after each of some increasing numbers of rounds."""
+        for t in rounds:
+            with threadpool_limits(self.threads):
+                codes = np.asarray(self.model_.predict(X, **self.limited(t))).reshape(len(X), -1)[:, 0]
+            yield self.classes_[codes.astype(np.intp)]
+
+    def shortened(self, rounds: int, X, y) -> Peer:
+        """The model of the first rounds, by training it: with these packages fewer rounds begin in the same way."""
+        return type(self)(rounds, self.threads).fit(X, y)
+
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities, in the order of classes_."""
         with threadpool_limits(self.threads):
@@ -64,12 +89,15 @@ class Peer(ABC):
 class LightGBM(Peer):
     """LightGBM, 100 rounds by default."""
 
-    name = "LightGBM"
+    name, package = "LightGBM", "lightgbm"
 
     def model(self):
         from lightgbm import LGBMClassifier
 
         return LGBMClassifier(**_given(n_estimators=self.rounds), n_jobs=self.threads, verbose=-1)
+
+    def limited(self, rounds: int) -> dict:
+        return {"num_iteration": rounds}
 
     def predict(self, X) -> np.ndarray:
         """Classes; straight from the booster, whose threads need no limit."""
@@ -79,17 +107,70 @@ class LightGBM(Peer):
 class XGBoost(Peer):
     """XGBoost with histograms, 100 rounds by default."""
 
-    name = "XGBoost"
+    name, package = "XGBoost", "xgboost"
+    strategy: dict[str, str] = {}  # noqa: RUF012
+
+    def limited(self, rounds: int) -> dict:
+        return {"iteration_range": (0, rounds)}
 
     def model(self):
         from xgboost import XGBClassifier
 
         return XGBClassifier(
-            **_given(n_estimators=self.rounds), tree_method="hist", enable_categorical=True, n_jobs=self.threads
+            **_given(n_estimators=self.rounds),
+            **self.strategy,
+            tree_method="hist",
+            enable_categorical=True,
+            n_jobs=self.threads,
         )
 
 
-class HistGradientBoosting(Peer):
+class XGBoostMultiOutput(XGBoost):
+    """XGBoost with one tree a round whose leaves have a value for every class."""
+
+    name = "XGBoost, multi-output trees"
+    strategy = {"multi_strategy": "multi_output_tree"}  # noqa: RUF012
+
+
+class _ScikitLearn(Peer):
+    """A classifier that predicts round by round on its own."""
+
+    package = "scikit-learn"
+
+    def staged(self, X, rounds: Iterable[int]) -> Iterator[np.ndarray]:
+        wanted = set(rounds)
+        with threadpool_limits(self.threads):
+            for t, codes in enumerate(self.model_.staged_predict(X), 1):
+                if t in wanted:
+                    yield self.classes_[np.asarray(codes).astype(np.intp)]
+
+
+class AdaBoost(_ScikitLearn):
+    """scikit-learn's AdaBoost of stumps, 50 rounds by default; it has one thread only."""
+
+    name = "AdaBoost, stumps"
+    depth: int | None = None
+
+    @property
+    def made(self) -> int:
+        return len(self.model_.estimators_)
+
+    def model(self):
+        from sklearn.ensemble import AdaBoostClassifier
+        from sklearn.tree import DecisionTreeClassifier
+
+        base = None if self.depth is None else DecisionTreeClassifier(max_depth=self.depth)
+        return AdaBoostClassifier(**_given(estimator=base, n_estimators=self.rounds), random_state=0)
+
+
+class AdaBoostTrees(AdaBoost):
+    """scikit-learn's AdaBoost of trees of depth 10: stumps are hopeless where classes are many."""
+
+    name = "AdaBoost, trees of depth 10"
+    depth = 10
+
+
+class HistGradientBoosting(_ScikitLearn):
     """scikit-learn's histogram boosting, 100 rounds by default; with given rounds it does not stop early."""
 
     name = "HistGradientBoosting"
@@ -107,7 +188,17 @@ class HistGradientBoosting(Peer):
 class CatBoost(Peer):
     """CatBoost, 1000 rounds by default."""
 
-    name = "CatBoost"
+    name, package = "CatBoost", "catboost"
+
+    def limited(self, rounds: int) -> dict:
+        return {"ntree_end": rounds}
+
+    def shortened(self, rounds: int, X, y) -> Peer:
+        """The first rounds of this model: its step depends on the number of rounds it is given."""
+        short = copy.copy(self)
+        short.rounds, short.model_ = rounds, self.model_.copy()
+        short.model_.shrink(ntree_end=rounds)
+        return short
 
     @staticmethod
     def table(X):
@@ -164,3 +255,4 @@ def _given(**options) -> dict:
 
 
 PEERS = {peer.name: peer for peer in (LightGBM, XGBoost, HistGradientBoosting, CatBoost)}
+RACERS = PEERS | {peer.name: peer for peer in (XGBoostMultiOutput, AdaBoost, AdaBoostTrees)}

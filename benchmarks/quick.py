@@ -3,110 +3,47 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from multiboost import AdaBoostMHClassifier
 
-from . import data
-from .measure import Times, fresh, interleaved, memory_of_fit, seconds_of
-from .peers import PEERS, ROUNDS, THREADS, HistGradientBoostingPerLabel, LightGBM
+from . import core, data
+from .measure import Times, error_of, interleaved, seconds_of
+from .ours import REAL, ours
+from .peers import PEERS, RACERS, ROUNDS, THREADS, HistGradientBoostingPerLabel, LightGBM
 from .report import Report
+from .startup import figures as startup_figures
 
 RESULTS = Path(__file__).resolve().parent / "results"
 BUDGET = 600.0  # seconds of the whole run
 PEER_LIMIT = 60.0  # seconds one setting of a peer may take
+OTHER_LIMIT = 15.0  # the same for AdaBoost and multi-output trees, so that the run stays within its budget
 PROBE = 5  # rounds of a first look at a peer
 RESERVE = 25.0  # seconds kept for what comes after the peers
-
-REAL = {"votes": "real", "loss": "exponential", "learning_rate": 0.3, "n_jobs": THREADS}
-DISCRETE = {"votes": "discrete", "n_jobs": THREADS}
-
-
-def ours(base_learner: str, n_estimators: int, parameters: dict) -> AdaBoostMHClassifier:
-    """Our classifier."""
-    return AdaBoostMHClassifier(base_learner, n_estimators, **parameters)
-
-
-def error_of(predicted, true) -> float:
-    """Wrong predictions, in percent."""
-    return 100 * float(np.mean(predicted != true))
-
-
-def round_milliseconds(model) -> float:
-    """Median time of a round."""
-    return 1000 * float(np.median(model.history_["seconds_search"] + model.history_["seconds_update"]))
 
 
 def startup(report: Report) -> None:
     """Imports, and the first fits of a process."""
     report.title("Startup")
-    imports = """
-import json, time
-import sklearn.base
-a = time.perf_counter()
-import multiboost
-b = time.perf_counter()
-from multiboost import AdaBoostMHClassifier
-print(json.dumps([b - a, time.perf_counter() - a]))
-"""
-    found = np.array([fresh(imports) for _ in range(5)])
-    for name, seconds in zip(
-        ("import multiboost", "from multiboost import AdaBoostMHClassifier"), found.T, strict=True
-    ):
-        times = Times.of(seconds)
-        report.row(f"{name}, beyond sklearn.base", times.median, None, "s", str(times), times=times._asdict())
-    digits = """
-import json, time
-from sklearn.datasets import load_digits
-from multiboost import AdaBoostMHClassifier
-X, y = load_digits(return_X_y=True)
-seconds = []
-for _ in range(2):
-    a = time.perf_counter()
-    AdaBoostMHClassifier().fit(X, y)
-    seconds.append(time.perf_counter() - a)
-print(json.dumps(seconds))
-"""
-    with tempfile.TemporaryDirectory(prefix="multiboost-") as cache:
-        first = fresh(digits, NUMBA_CACHE_DIR=cache)
-        warm = np.array([fresh(digits, NUMBA_CACHE_DIR=cache) for _ in range(3)])
-    note = f"the same again in that process {first[1]:.3g} s"
-    report.row("digits, first fit ever, empty kernel cache", first[0], None, "s", note)
-    times, again = Times.of(warm[:, 0]), float(np.median(warm[:, 1]))
-    note = f"{times}; the same again in that process {again:.3g} s"
-    report.row("digits, first fit of the next process", times.median, None, "s", note, times=times._asdict())
+    for figure in startup_figures():
+        report.figure(figure)
 
 
 def rounds(report: Report) -> None:
     """Speed of discrete boosting."""
     report.title("Discrete votes")
-    letter = data.letter()
-    for learner, asked in (("stump", 0.15), ("tree:9", 1.0)):
-        ours(learner, 2, DISCRETE).fit(letter.X, letter.y)
-        fit = {"fit": lambda learner=learner: ours(learner, 100, DISCRETE).fit(letter.X, letter.y)}
-        times = interleaved(fit, 5)["fit"]
-        report.row(f"letter, {learner}, 100 rounds", times.median, asked, "s", str(times), times=times._asdict())
-    mnist = data.mnist()
-    ours("stump", 1, DISCRETE).fit(mnist.X, mnist.y)
-    model = ours("stump", 20, DISCRETE).fit(mnist.X, mnist.y)
-    report.row("mnist, stump, one round", round_milliseconds(model), 30, "ms", "median of 20 rounds")
+    for figure in core.discrete(data.letter(), data.mnist()):
+        report.figure(figure)
 
 
 def mnist(report: Report) -> None:
     """Real trees on MNIST."""
     report.title("MNIST, tree:50, real votes, 100 rounds")
-    split = data.mnist()
-    ours("tree:50", 1, REAL).fit(split.X, split.y)
-    model = ours("tree:50", 100, REAL)
-    seconds = seconds_of(lambda: model.fit(split.X, split.y))
-    report.row("mnist, one round", round_milliseconds(model), 250, "ms", f"fit {seconds:.3g} s in all")
-    report.row("mnist, test error", error_of(model.predict(split.X_test), split.y_test), 1.7, "%")
-    found = memory_of_fit(split.X, split.y, base_learner="tree:50", n_estimators=100, **REAL)
-    note = f"the input has {found['input_bytes'] / 1e6:.0f} MB"
-    report.row("mnist, peak memory above the input", found["bytes"] / 1e6, 400, "MB", note)
+    for figure in core.real(data.mnist()):
+        report.figure(figure)
 
 
 def labels(report: Report) -> None:
@@ -149,15 +86,16 @@ def grid(report: Report, name: str, split: data.Split) -> list[tuple[float, floa
     """
     found = []
     suited: dict[type, tuple[int, float]] = {}
-    for peer in PEERS.values():
+    for peer in RACERS.values():
         try:
             suited[peer] = probe(peer, split)
         except ImportError as problem:
             report.skip(f"{name}, {peer.name}", str(problem))
-    for n in ROUNDS:
-        for peer, (threads, rate) in suited.items():
+    for others in (False, True):  # the ones with the low limit last: they are not to use up what the others need
+        for n, peer in product(ROUNDS, [peer for peer in suited if (peer.name not in PEERS) == others]):
+            threads, rate = suited[peer]
             estimate = n * rate
-            room = min(PEER_LIMIT, report.left - RESERVE)
+            room = min(OTHER_LIMIT if others else PEER_LIMIT, report.left - RESERVE)
             if estimate > room:
                 why = f"about {estimate:.0f} s expected, {max(room, 0):.0f} s allowed"
                 report.skip(f"{name}, {peer.name}, {n} rounds", why)
@@ -174,8 +112,8 @@ def grid(report: Report, name: str, split: data.Split) -> list[tuple[float, floa
 def race(report: Report, name: str, split: data.Split, base_learner: str, asked: float) -> None:
     """Our error, and our time to the best error of the peers."""
     report.title(f"{name}, {base_learner}, real votes, exponential loss, learning rate 0.3, 200 rounds")
-    ours(base_learner, 2, REAL).fit(split.X, split.y)
-    model = ours(base_learner, 200, REAL)
+    ours(base_learner, 2, **REAL).fit(split.X, split.y)
+    model = ours(base_learner, 200, **REAL)
     times = Times.of([seconds_of(lambda: model.fit(split.X, split.y)) for _ in range(3)])
     staged = [error_of(predicted, split.y_test) for predicted in model.staged_predict(split.X_test)]
     report.row(f"{name}, test error", staged[-1], asked, "%", f"lowest of all rounds {min(staged):.2f} %")
@@ -192,7 +130,7 @@ def race(report: Report, name: str, split: data.Split, base_learner: str, asked:
         report.row(title, None, 0.2, "", f"{best:.2f} % not reached in {len(staged)} rounds")
         return
     t = reached[0]
-    actions = {"ours": lambda: ours(base_learner, t, REAL).fit(split.X, split.y)}
+    actions = {"ours": lambda: ours(base_learner, t, **REAL).fit(split.X, split.y)}
     if 3 * seconds < min(20.0, report.left - RESERVE):
         actions["peer"] = lambda: peer(n, threads).fit(split.X, split.y)
     found = interleaved(actions, 3)
@@ -221,7 +159,7 @@ def prediction(report: Report) -> None:
     report.title("Prediction, letter, 12000 rows")
     split = data.letter()
     rows = np.tile(split.X_test, (3, 1))
-    model = ours("tree:50", 200, REAL).fit(split.X, split.y)
+    model = ours("tree:50", 200, **REAL).fit(split.X, split.y)
     try:
         peer = LightGBM(100, probe(LightGBM, split)[0]).fit(split.X, split.y)
     except ImportError as problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from .measure import load, machine, source, write_json
+from .measure import figure, load, machine, source, write_json
 
 
 class Report:
@@ -44,9 +44,13 @@ class Report:
 
     def row(self, name: str, reached: float | None, asked: float | None, unit: str, note: str = "", **details) -> None:
         """A figure that should be at most ``asked``; None where none is asked for or none was reached."""
-        ok = None if asked is None else reached is not None and reached <= asked
-        self.rows.append(
-            {"name": name, "asked": asked, "reached": reached, "unit": unit, "ok": ok, "note": note, **details}
+        self.figure(figure(name, reached, asked, unit, note, **details))
+
+    def figure(self, found: dict) -> None:
+        """A row that was made elsewhere."""
+        self.rows.append(found)
+        name, asked, reached, unit, ok, note = (
+            found[key] for key in ("name", "asked", "reached", "unit", "ok", "note")
         )
         mark = {None: " ", True: "ok", False: "NO"}[ok]
         asked_text = "" if asked is None else f"{asked:.4g} {unit}"

@@ -25,7 +25,7 @@ import numpy as np
 from . import data
 from .longrun import Busy, LongRun, OtherRun, State, held
 from .measure import machine, write_json
-from .page import table as markdown
+from .markdown import table as markdown
 
 FOLDER = Path(__file__).resolve().parent
 WORK, RESULTS = FOLDER / "work", FOLDER / "results" / "table31.json"

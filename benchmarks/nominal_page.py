@@ -7,52 +7,18 @@ from pathlib import Path
 import numpy as np
 
 from . import picture
+from .markdown import bold_lowest, run_table, short, spread, table
 
 NAME = "nominal-benchmarks.md"
 
 
-def spread(values: dict[str, float], digits: int = 3) -> str:
-    """Median, and lowest and highest in brackets."""
-    median, low, high = (_short(values[name], digits) for name in ("median", "min", "max"))
-    return f"{median} ({low} to {high})"
-
-
-def _short(value: float, digits: int) -> str:
-    """So many digits that count, never as a power of ten."""
-    places = 0 if value == 0 else max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:.{places}f}"
-
-
-def bold_lowest(values: list[float | None], shown: list[str]) -> list[str]:
-    """Cells of a table; the lowest ones, as they are shown, are in bold."""
-    best = min((v for v in values if v is not None), default=None)
-    lowest = {text for v, text in zip(values, shown, strict=True) if v == best}
-    return [f"**{text}**" if text in lowest else text for text in shown]
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """Markdown; numbers, that is all columns but the first, to the right."""
-    lines = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
 def introduction(results: dict) -> str:
     """What was measured where."""
-    machine = results["machine"]
-    packages = ", ".join(f"{name} {number}" for name, number in machine["versions"].items() if number)
-    commit = (machine["commit"] or "unknown")[:7]
-    load = "unknown" if results["load_before"] is None else f"{results['load_before']:.2f}"
     return f"""# Nominal columns, measured
 
 `make bench-nominal` makes this page from one run; `benchmarks/results/nominal.json` has all its numbers.
 
-| | |
-|---|---|
-| date | {machine["date"][:10]} |
-| machine | {machine["processor"]}, {machine["processors"]} processors; load before the run {load} |
-| threads | {results["threads"]} for every package |
-| multiboost | {machine["multiboost"]}, commit {commit} |
-| others | Python {machine["python"]}, {packages} |
+{run_table(results["machine"], results["threads"], results["load_before"])}
 
 Every package is at its defaults and handles nominal columns its own way: pandas columns of type category, NaN where a
 value is missing. CatBoost refuses NaN in nominal columns; there it gets a category "missing", put in before the clock
@@ -96,11 +62,11 @@ def sets(found: dict, folds: int) -> str:
         means = [round(f["error"]["mean"], 2) for f in figures]
         texts = [f"{f['error']['mean']:.2f} ± {f['error']['error']:.2f}" for f in figures]
         errors.append([name] + [f"**{t}**" if m == min(means) else t for m, t in zip(means, texts, strict=True)])
-        seconds.append([name] + [_short(f["seconds"], 2) for f in figures])
+        seconds.append([name] + [short(f["seconds"], 2) for f in figures])
         total += [f["seconds"] for f in figures]
         keys = ("rows", "numeric", "nominal", "most_categories", "classes")
         sizes.append([name] + [str(one["table"][key]) for key in keys] + [f"{one['table']['missing']:.1f}"])
-    seconds.append(["all"] + [_short(t, 3) for t in total])
+    seconds.append(["all"] + [short(t, 3) for t in total])
     size_head = ["", "rows", "numeric", "nominal", "most categories", "classes", "missing, %"]
     return f"""## {len(found)} data sets
 
@@ -143,7 +109,7 @@ are the same cut but for missing values."""
         rows = [
             [method]
             + ["never" if t is None else str(t) for t in figures["first"]]
-            + [f"{figures['lowest']:.2f}", f"{figures['last']:.2f}", _short(figures["seconds"], 3)]
+            + [f"{figures['lowest']:.2f}", f"{figures['last']:.2f}", short(figures["seconds"], 3)]
             for method, figures in one["methods"].items()
         ]
         parts += [table(head, rows), f"![Test error against rounds on {name}](pictures/{picture.name_of(name)})"]

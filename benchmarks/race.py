@@ -1,0 +1,187 @@
+"""The race: our error and seconds beside the peers', and our time to each error that a peer reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from operator import itemgetter
+
+import numpy as np
+
+from multiboost import AdaBoostMHClassifier
+
+from . import data
+from .cells import Cell, Results
+from .curve import Curve, own_curve, peer_curve
+from .measure import Times, error_of, in_turn, seconds_of, version
+from .ours import DEFAULTS, NAME, REAL, ours, warm_up
+from .peers import RACERS, THREADS, Peer
+from .size import Size
+
+SETTINGS: dict[str, dict] = {
+    "pendigits": {"base_learner": "tree:20", "n_estimators": 300, **REAL},
+    "letter": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
+    "usps": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
+    "isolet": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
+    "mnist": {"base_learner": "tree:50", "n_estimators": 1000, **REAL},
+    "covertype": {"base_learner": "tree:50", "n_estimators": 1000, **REAL},
+}
+SHORT = 20.0  # seconds: a shorter fit is repeated
+FEWEST = 10  # rounds of a run that stands in for a longer one
+
+
+@lru_cache(maxsize=1)
+def table(name: str, cut: int | None) -> data.Known:
+    """A data set, or some rows and columns of it."""
+    known = data.standard(name)
+    if cut is None:
+        return known
+    X, y, X_test, y_test = known.split
+    some = np.random.default_rng(0).permutation(len(y))[:cut]
+    columns = slice(0, None, max(1, X.shape[1] // 16))
+    split = data.Split(X[some][:, columns], y[some], X_test[:cut, columns], y_test[:cut])
+    return known._replace(split=split)
+
+
+def settings_of(name: str, method: str, size: Size) -> dict:
+    """Our parameters on a data set."""
+    parameters = SETTINGS[name] if method == NAME else {"n_estimators": 200}
+    return parameters if size.own_rounds is None else {**parameters, "n_estimators": size.own_rounds}
+
+
+def own(name: str, method: str, size: Size) -> dict:
+    """Our error, seconds and learning curve."""
+    split, origin = table(name, size.cut)
+    parameters = settings_of(name, method, size)
+    warm_up(split.X, split.y, **parameters)
+    fits: list[tuple[float, AdaBoostMHClassifier]] = []
+    while len(fits) < size.repeats and not (fits and fits[0][0] > SHORT):
+        model = ours(**parameters)
+        fits.append((seconds_of(lambda model=model: model.fit(split.X, split.y)), model))
+    typical, model = sorted(fits, key=itemgetter(0))[len(fits) // 2]  # all have the same errors
+    curve = own_curve(model, typical, split.X_test, split.y_test)
+    return {
+        "error": curve.errors[-1],
+        "lowest": min(curve.errors),
+        "seconds": [seconds for seconds, _ in fits],
+        "rounds": curve.rounds[-1],
+        "curve": curve._asdict(),
+        "chosen": {"loss": model.loss_, "learning_rate": model.learning_rate_, "learner": repr(model.base_learner_)},
+        "origin": origin,
+        "table": {"rows": len(split.y), "columns": split.X.shape[1], "test_rows": len(split.y_test)},
+    }
+
+
+def expected(peer: type[Peer], split: data.Split, rounds: int, shorter: list[dict]) -> float:
+    """Seconds that a fit may take: in proportion to the longest one so far, else from one round and a few."""
+    if shorter:
+        longest = max(shorter, key=lambda found: found["rounds"])
+        return longest["seconds"] * rounds / longest["rounds"]
+    few = min(6, rounds)
+    one, more = (seconds_of(lambda n=n: peer(n).fit(split.X, split.y)) for n in (1, few))
+    return more + (rounds - few) * max(more - one, 0.0) / max(few - 1, 1)
+
+
+def affordable(rounds: int, seconds: float, limit: float, most: int) -> int | None:
+    """Rounds that fit into the limit: all, or fewer that stand in for them; None if there are hardly fewer.
+
+    Parameters
+    ----------
+    rounds : int
+        Rounds that are wanted.
+    seconds : float
+        What they may take.
+    limit : float
+    most : int
+        Rounds of the longest run there is.
+    """
+    if seconds <= limit:
+        return rounds
+    fewer = int(0.9 * rounds * limit / seconds)
+    return fewer if fewer >= max(1.25 * most, FEWEST) else None
+
+
+def one_peer(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:
+    """A peer's error, seconds and learning curve after so many rounds, or as many as the limit allows."""
+    split, _ = table(name, size.cut)
+    peer(1).fit(split.X[:500], split.y[:500])  # imports
+    keys = [peer_key(name, peer, n) for n in size.rounds if n < rounds]
+    shorter = [found for key in keys if (found := results.found(key)) is not None]
+    seconds = expected(peer, split, rounds, shorter)
+    allowed = affordable(rounds, seconds, size.limit, max((found["rounds"] for found in shorter), default=0))
+    if allowed is None:
+        why = f"about {seconds:.0f} s expected, {size.limit:.0f} s allowed"
+        return {"skipped": why, "expected_seconds": round(seconds, 1), "limit": size.limit}
+    model = peer(allowed)
+    taken = seconds_of(lambda: model.fit(split.X, split.y))
+    curve = peer_curve(model, taken, split.X_test, split.y_test)
+    found = {
+        "error": round(error_of(model.predict(split.X_test), split.y_test), 4),  # as exact as a curve
+        "seconds": taken,
+        "rounds": allowed,
+        "made": model.made,
+        "curve": curve._asdict(),
+    }
+    if allowed < rounds:
+        found |= {"stands_in_for": rounds, "expected_seconds": round(seconds, 1), "limit": size.limit}
+    return found
+
+
+def duel(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:
+    """Our time to the error of a peer beside the peer's time, in turn where the peer is quick, else after it."""
+    own_found, theirs = results.found(own_key(name, NAME)), results.found(peer_key(name, peer, rounds))
+    if own_found is None or theirs is None:
+        return {"skipped": "nothing to compare"}
+    reached = Curve(**own_found["curve"]).first(theirs["error"])
+    if reached is None:
+        return {"rounds": None, "lowest": own_found["lowest"]}
+    split, _ = table(name, size.cut)
+    parameters = {**settings_of(name, NAME, size), "n_estimators": reached[0]}
+    actions = {"ours": lambda: ours(**parameters).fit(split.X, split.y)}
+    if theirs["seconds"] < SHORT:
+        actions["peer"] = lambda: peer(theirs["rounds"]).fit(split.X, split.y)
+    seconds = in_turn(actions, size.repeats if reached[1] < SHORT else 1)
+    peer_seconds = seconds.get("peer", [theirs["seconds"]])
+    ratio = Times.of(np.divide(seconds["ours"], peer_seconds))
+    return {"rounds": reached[0], "seconds": seconds["ours"], "peer_seconds": peer_seconds, "ratio": ratio._asdict()}
+
+
+def own_key(name: str, method: str) -> str:
+    """Cell of ours."""
+    return f"race/{name}/{method}"
+
+
+def peer_key(name: str, peer: type[Peer], rounds: int) -> str:
+    """Cell of a peer."""
+    return f"race/{name}/{peer.name}/{rounds}"
+
+
+def duel_key(name: str, peer: type[Peer], rounds: int) -> str:
+    """Cell of our time to the error of a peer."""
+    return f"race/{name}/{NAME} against {peer.name}/{rounds}"
+
+
+def cells(size: Size) -> Iterator[Cell]:
+    """Ours first; then every peer, each followed by ours again."""
+    for name in data.STANDARD:
+        common = {"cut": size.cut, "threads": THREADS}
+        for method in (NAME, DEFAULTS):
+            given = {**common, "parameters": settings_of(name, method, size), "repeats": size.repeats}
+            yield Cell(own_key(name, method), given, lambda _, n=name, m=method: own(n, m, size))
+        given = {**common, "parameters": settings_of(name, NAME, size), "repeats": size.repeats}
+        for rounds in size.rounds:
+            for peer in RACERS.values():
+                theirs = {**common, "rounds": rounds, "version": version(peer.package)}
+                yield Cell(
+                    peer_key(name, peer, rounds),
+                    theirs,
+                    lambda results, n=name, p=peer, t=rounds: one_peer(n, p, t, size, results),
+                    ours=False,
+                    limit=size.limit,
+                )
+                yield Cell(
+                    duel_key(name, peer, rounds),
+                    {**theirs, **given},
+                    lambda results, n=name, p=peer, t=rounds: duel(n, p, t, size, results),
+                    after=(own_key(name, NAME), peer_key(name, peer, rounds)),
+                )

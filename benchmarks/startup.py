@@ -1,0 +1,51 @@
+"""Startup: imports, and the first fits of a process."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+
+import numpy as np
+
+from .measure import Times, figure, fresh
+
+COLD, WARM = 6.0, 1.0  # seconds asked for: the first fit ever, and that of every other process
+
+IMPORTS = """
+import json, time
+import sklearn.base
+a = time.perf_counter()
+import multiboost
+b = time.perf_counter()
+from multiboost import AdaBoostMHClassifier
+print(json.dumps([b - a, time.perf_counter() - a]))
+"""
+DIGITS = """
+import json, time
+from sklearn.datasets import load_digits
+from multiboost import AdaBoostMHClassifier
+X, y = load_digits(return_X_y=True)
+seconds = []
+for _ in range(2):
+    a = time.perf_counter()
+    AdaBoostMHClassifier().fit(X, y)
+    seconds.append(time.perf_counter() - a)
+print(json.dumps(seconds))
+"""
+
+
+def figures() -> Iterator[dict]:
+    """Seconds beyond the imports of others; a fit is one of the defaults on scikit-learn's digits."""
+    found = np.array([fresh(IMPORTS) for _ in range(5)])
+    names = ("import multiboost", "from multiboost import AdaBoostMHClassifier")
+    for name, seconds in zip(names, found.T, strict=True):
+        times = Times.of(seconds)
+        yield figure(f"{name}, beyond sklearn.base", times.median, None, "s", str(times), times=times._asdict())
+    with tempfile.TemporaryDirectory(prefix="multiboost-") as cache:
+        first = fresh(DIGITS, NUMBA_CACHE_DIR=cache)
+        warm = np.array([fresh(DIGITS, NUMBA_CACHE_DIR=cache) for _ in range(3)])
+    note = f"the same again in that process {first[1]:.3g} s"
+    yield figure("digits, first fit ever, empty kernel cache", first[0], COLD, "s", note)
+    times, again = Times.of(warm[:, 0]), float(np.median(warm[:, 1]))
+    note = f"{times}; the same again in that process {again:.3g} s"
+    yield figure("digits, first fit of the next process", times.median, WARM, "s", note, times=times._asdict())
