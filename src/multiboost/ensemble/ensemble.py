@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 import numpy as np
 
 from ..base.classifier import BaseClassifier
 from ..data.table import Table
 from ..kernels.dtypes import NODE
-from ..kernels.predict import add_scores
+from ..kernels.predict import TILE, add_scores, add_scores_in_tiles
 from ..kernels.team import Team
+from .tiles import Tiles
 
 _ROWS_AT_ONCE = 1 << 16  # of tables that have to be made dense piece by piece
 _WORTH_A_TEAM = 20_000  # votes below which one thread is faster
+_WORTH_TILES = 8  # rounds below which the arrangement in tiles costs more than it saves
 
 
 @dataclass
@@ -63,9 +66,21 @@ class Ensemble:
     def n_labels(self) -> int:
         return self.values.shape[1]
 
+    @cached_property
+    def tiles(self) -> Tiles | None:
+        """The ensemble as it is fastest for many rows; None where that is as it is."""
+        return Tiles.of(self)
+
     def add_scores(self, X: np.ndarray, scores: np.ndarray, begin: int, end: int, team: Team) -> None:
         """scores += rounds ``begin`` to ``end`` for dense float64 rows X."""
         small = X.shape[0] * (end - begin) * self.n_labels < _WORTH_A_TEAM
+        tiles = self.tiles if X.shape[0] >= TILE and end - begin >= _WORTH_TILES else None
+        if tiles is not None:
+            team.run(
+                add_scores_in_tiles, X, tiles.searches, tiles.cuts, tiles.tests, tiles.most_tests, tiles.terms,
+                self.sets, tiles.values, tiles.at_once, self.first_term, begin, end, scores, alone=small,
+            )  # fmt: skip
+            return
         team.run(
             add_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.set_start, self.sets,
             self.values, self.root, self.first_term, begin, end, scores, alone=small,
