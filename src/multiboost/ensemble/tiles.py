@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels.dtypes import lanes
-from ..kernels.predict import CUTS, LEAVES, SEARCH, TERM, TEST
+from ..kernels.predict import CUTS, LEAVES, SEARCH, TERM, TEST, TILE, add_scores_in_tiles
+from ..kernels.team import Team
 
-_CACHE = 1 << 17  # bytes of votes that may stay in the second-level cache of a processor
+_BLOCK = 8  # tiles that go through a number of rounds together
+_CACHE = 1 << 17  # bytes of these rounds' votes, to stay in the second-level cache of a processor
 
 
 @dataclass
@@ -24,22 +26,33 @@ class Tiles:
     cuts : ndarray (searches, CUTS)
         Their thresholds, sorted, infinity after the last one.
     tests : ndarray of TEST
-    most_tests : int
-        Of a DAG.
     terms : ndarray of TERM
     values : ndarray (leaves, lanes)
         Votes, with zeros after the last label.
-    at_once : int
-        Rounds whose votes together fit into a cache.
     """
 
     searches: np.ndarray
     cuts: np.ndarray
     tests: np.ndarray
-    most_tests: int
     terms: np.ndarray
     values: np.ndarray
-    at_once: int
+
+    def add_scores(self, X: np.ndarray, ensemble, scores: np.ndarray, begin: int, end: int, team: Team) -> None:
+        """As ``Ensemble.add_scores``."""
+        n_tiles = -(-len(X) // TILE)
+        block_tiles = max(1, min(_BLOCK, n_tiles // team.n_threads))
+        n_lanes = self.values.shape[1]
+        at_once = max(1, _CACHE * len(ensemble.size) // max(1, self.values.nbytes))
+        numbers = np.empty((team.n_threads, TILE), np.uintp)
+        codes = np.empty((team.n_threads, block_tiles * (2 * len(self.searches) + 1) * TILE), np.uint8)
+        leaves = np.empty((team.n_threads, LEAVES + self.terms["n_tests"].max(initial=0), TILE), np.uint8)
+        leaves[:, :LEAVES] = np.arange(LEAVES)[:, None]
+        totals = np.zeros((team.n_threads, (block_tiles + 1) * TILE * n_lanes))
+        team.run(
+            add_scores_in_tiles, X, self.searches, self.cuts, self.tests, self.terms, ensemble.sets,
+            self.values.ravel(), n_lanes, at_once, ensemble.first_term, begin, end, block_tiles,
+            numbers, codes, leaves.reshape(team.n_threads, -1), totals, scores,
+        )  # fmt: skip
 
     @classmethod
     def of(cls, ensemble) -> Tiles | None:
@@ -75,11 +88,10 @@ class Tiles:
         numeric = ensemble.set_start < 0
         tests["codes"] = 2 * len(searches)
         tests["codes"][numeric] = 2 * search + ensemble.missing_right[numeric]
-        tests["cut"][numeric] = number - 128
+        tests["cut"][numeric] = number
         values = np.zeros((len(ensemble.values), lanes(ensemble.n_labels)))
         values[:, : ensemble.n_labels] = ensemble.values
-        at_once = max(1, _CACHE * ensemble.n_rounds // max(1, values.nbytes))
-        return cls(searches, cuts, tests, int(terms["n_tests"].max(initial=0)), terms, values, at_once)
+        return cls(searches, cuts, tests, terms, values)
 
 
 def _searches(ensemble) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -16,7 +16,6 @@ from .lanes import INLINE, INNER, OPTIONS
 from .team import next_item
 
 TILE = 64  # rows that go through a DAG together, so that it stays in the cache
-_BLOCK = 8  # tiles that go through rounds together
 LEAVES = 256  # of a DAG in tiles, at most: a leaf is a byte
 CUTS = 255  # of a search, at most: the number of a value among them is a byte
 _BYTES = 32  # in a vector
@@ -28,7 +27,7 @@ SEARCH = np.dtype([("feature", np.int32), ("step", np.int32)], align=True)
 # rows of leaves, of which those below LEAVES hold their own number, the others are of tests.
 TEST = np.dtype(
     [("set_start", np.intp), ("codes", np.int32), ("left", np.int32), ("right", np.int32), ("feature", np.int32),
-     ("cut", np.int8), ("missing_right", np.int8)],
+     ("cut", np.uint8), ("missing_right", np.uint8)],
     align=True,
 )  # fmt: skip
 TERM = np.dtype([("first_test", np.intp), ("n_tests", np.intp), ("first_leaf", np.intp)], align=True)
@@ -63,24 +62,24 @@ def _choose(typingctx, leaf, to, left, right, codes, at, cut):
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), _BYTES), None)
         vector = ir.Constant(ir.VectorType(ir.IntType(8), _BYTES), ir.Undefined)
         cuts = builder.insert_element(vector, args[6], ir.Constant(ir.IntType(32), 0))
-        above = builder.icmp_signed(">", _load(builder, rows(4, 5)), builder.shuffle_vector(cuts, cuts, zeros))
+        above = builder.icmp_unsigned(">", _load(builder, rows(4, 5)), builder.shuffle_vector(cuts, cuts, zeros))
         chosen = builder.select(above, _load(builder, rows(0, 3)), _load(builder, rows(0, 2)))
         builder.store(chosen, rows(0, 1)).align = 1
         return context.get_dummy_value()
 
     index = types.uintp
-    return types.void(leaf, index, index, index, codes, index, types.int8), codegen
+    return types.void(leaf, index, index, index, codes, index, types.uint8), codegen
 
 
 def _change(operation, n):
     @intrinsic
     def change(typingctx, array, i, by, j):
+        """array[i : i+n] changes by by[j : j+n]."""
+
         def codegen(context, builder, signature, args):
             target = _vector(context, builder, signature, args, 0, 1, n)
             source = _vector(context, builder, signature, args, 2, 3, n)
-            new = _load(builder, source)
-            if operation:
-                new = getattr(builder, operation)(_load(builder, target), new)
+            new = getattr(builder, operation)(_load(builder, target), _load(builder, source))
             builder.store(new, target).align = 1
             return context.get_dummy_value()
 
@@ -89,12 +88,15 @@ def _change(operation, n):
     return change
 
 
-def _with_votes(operation):
-    """A kernel that changes, for each row of a tile, its lanes of ``array`` by the votes of its leaf."""
-    change1, change4, change8 = (_change(operation, n) for n in (1, 4, 8))
+_add1, _add4, _add8 = (_change("fadd", n) for n in (1, 4, 8))
+_multiply1, _multiply4, _multiply8 = (_change("fmul", n) for n in (1, 4, 8))
+
+
+def _by_votes(change1, change4, change8):
+    """A kernel that changes the lanes of every row of a tile by the votes of the row's leaf."""
 
     @njit(**_PART)
-    def with_votes(array, votes, first_leaf, leaf, found, n_rows, lanes):
+    def by_votes(array, votes, first_leaf, leaf, found, n_rows, lanes):
         k = np.uintp(0)
         while k + np.uintp(8) <= lanes:
             for r in range(n_rows):
@@ -107,10 +109,11 @@ def _with_votes(operation):
             for r in range(n_rows):
                 change1(array, r, votes, first_leaf + np.uintp(leaf[found + r]))
 
-    return with_votes
+    return by_votes
 
 
-_copy_votes, _add_votes, _multiply_votes = _with_votes(None), _with_votes("fadd"), _with_votes("fmul")
+_add_votes = _by_votes(_add1, _add4, _add8)
+_multiply_votes = _by_votes(_multiply1, _multiply4, _multiply8)
 
 
 @njit(**INLINE)
@@ -164,10 +167,9 @@ def add_scores(
     product = np.empty(n_labels)
     tile = next_item(sync)
     while tile * TILE < n:
-        first, last = tile * TILE, min(n, tile * TILE + TILE)
         for t in range(begin, end):
             a, b = first_term[t], first_term[t + 1]
-            for i in range(first, last):
+            for i in range(tile * TILE, min(n, tile * TILE + TILE)):
                 x = X[i]
                 leaf = _leaf_of(root[a], x, feature, threshold, missing_right, child, set_start, sets)
                 if b == a + 1:
@@ -185,24 +187,64 @@ def add_scores(
         tile = next_item(sync)
 
 
+@njit(**INLINE)
+def _by_lanes(change4, change1, array, votes, vote, lanes):
+    """`_change` of all lanes of an array by those of a leaf."""
+    if lanes == np.uintp(1):
+        change1(array, np.uintp(0), votes, vote)
+    for k in range(np.uintp(0), lanes & ~np.uintp(3), np.uintp(4)):
+        change4(array, k, votes, vote + k)
+
+
+@njit(**_EXACT)
+def add_row(
+    x, n_categories, feature, threshold, missing_right, child, set_start, sets, votes, root, first_term, row, product,
+    total,
+):  # fmt: skip
+    """total (lanes,) += all rounds for one row x; false where x does not have the model's columns.
+
+    ``n_categories`` of each column is 0 for numbers; what is not the number of a category is
+    missing.  ``votes`` are those of all leaves, as lanes; ``row`` (n_features,) and ``product``
+    (lanes,) are room to work in.
+    """
+    if x.size != n_categories.size:
+        return False
+    for j in range(x.size):
+        strange = n_categories[j] > 0 and not 0 <= x[j] < n_categories[j]
+        row[j] = np.nan if strange else x[j]
+    lanes = np.uintp(total.size)
+    for t in range(first_term.size - 1):
+        a, b = first_term[t], first_term[t + 1]
+        if b == a + 1:
+            leaf = _leaf_of(root[a], row, feature, threshold, missing_right, child, set_start, sets)
+            _by_lanes(_add4, _add1, total, votes, np.uintp(leaf) * lanes, lanes)
+        else:
+            for k in range(lanes):
+                product[k] = 1.0
+            for term in range(a, b):
+                leaf = _leaf_of(root[term], row, feature, threshold, missing_right, child, set_start, sets)
+                _by_lanes(_multiply4, _multiply1, product, votes, np.uintp(leaf) * lanes, lanes)
+            _by_lanes(_add4, _add1, total, product, np.uintp(0), lanes)
+    return True
+
+
 @njit(**_PART)
-def _encode(X, first, n_rows, search, cuts, x, rank, codes, at):
+def _encode(X, first, n_rows, search, cuts, x, number, codes, at):
     """Codes of a column: how many of the sorted cuts are below a value.
 
     Missing values are below all cuts in the row of codes from ``at`` on, above them in the next one.
     """
     for r in range(n_rows):
         x[r] = X[first + r, np.uintp(search.feature)]
-        rank[r] = np.uintp(0)
+        number[r] = 0
     step = np.uintp(search.step)
     while step > np.uintp(0):
-        for r in range(np.uintp(TILE)):  # not row by row: the steps of one row wait for each other
-            rank[r] += step * np.uintp(cuts[rank[r] + step - np.uintp(1)] < x[r])
+        for r in range(n_rows):  # not row by row: the steps of one row wait for each other
+            number[r] += step * np.uintp(cuts[number[r] + step - np.uintp(1)] < x[r])
         step >>= np.uintp(1)
     for r in range(n_rows):
-        code = np.int8(np.intp(rank[r]) - 128)
-        codes[at + r] = code
-        codes[at + r + np.uintp(TILE)] = np.int8(127) if np.isnan(x[r]) else code
+        codes[at + r] = number[r]
+        codes[at + r + np.uintp(TILE)] = CUTS if np.isnan(x[r]) else number[r]
 
 
 @njit(**INLINE)
@@ -232,62 +274,55 @@ def _find_leaves(X, first, n_rows, term, tests, sets, codes, at, leaf):
 
 @njit(**_EXACT)
 def add_scores_in_tiles(
-    tid, n_threads, sync, X, searches, cuts, tests, most_tests, terms, sets, values, at_once, first_term, begin, end,
-    scores,
+    tid, n_threads, sync, X, searches, cuts, tests, terms, sets, votes, lanes, at_once, first_term, begin, end,
+    block_tiles, all_numbers, all_codes, all_leaves, all_totals, scores,
 ):  # fmt: skip
     """scores (n, K) += rounds ``begin`` to ``end``, as `add_scores`, of an ensemble as ``Tiles`` has it.
 
     A block of tiles goes through ``at_once`` rounds together, whose votes stay in the second-level
-    cache; of these, a tile goes through all while its scores stay in the first.  Search s makes
-    two rows of codes of its column, 2 s and 2 s + 1; the last row of codes is for the nominal test at hand.
+    cache; a tile goes through all of these while its scores stay in the first.  Search s makes two
+    rows of codes of its column, 2 s and 2 s + 1; the last row of codes is for the nominal test at hand.
+    ``all_...`` is room to work in, a row for each thread.
     """
-    n, n_labels = scores.shape
-    lanes, size = np.uintp(values.shape[1]), np.uintp(TILE)
-    votes = values.ravel()
-    n_tiles = (n + TILE - 1) // TILE
-    block_tiles = max(1, min(_BLOCK, n_tiles // n_threads))
-    n_codes = np.uintp(2 * len(searches) + 1) * size
-    codes = np.zeros(block_tiles * np.intp(n_codes), np.int8)
-    leaf = np.empty((LEAVES + most_tests) * TILE, np.uint8)
-    for i in range(LEAVES * TILE):
-        leaf[i] = i // TILE
-    x, rank = np.zeros(TILE), np.zeros(TILE, np.uintp)
-    totals = np.zeros((block_tiles, TILE * values.shape[1]))
-    product = np.zeros(TILE * values.shape[1])
-    block = next_item(sync)
-    while block * block_tiles < n_tiles:
-        first_tile = block * block_tiles
-        for i in range(first_tile, min(n_tiles, first_tile + block_tiles)):
-            first, n_rows = np.uintp(i * TILE), np.uintp(min(n - i * TILE, TILE))
-            at = np.uintp(i - first_tile) * n_codes
+    n, n_labels = np.uintp(scores.shape[0]), np.uintp(scores.shape[1])
+    lanes, size = np.uintp(lanes), np.uintp(TILE)
+    numbers, codes, leaf, totals = all_numbers[tid], all_codes[tid], all_leaves[tid], all_totals[tid]
+    product = totals[block_tiles * TILE * np.intp(lanes) :]
+    n_codes, n_totals = np.uintp(2 * len(searches) + 1) * size, size * lanes
+    rows_of_block = np.uintp(block_tiles) * size
+    start = np.uintp(next_item(sync)) * rows_of_block
+    while start < n:
+        stop = min(start + rows_of_block, n)
+        for first in range(start, stop, size):
+            n_rows, tile = min(n - first, size), (first - start) // size
             for s in range(np.uintp(len(searches))):
-                _encode(X, first, n_rows, searches[s], cuts[s], x, rank, codes, at + np.uintp(2) * s * size)
+                at = tile * n_codes + np.uintp(2) * s * size
+                _encode(X, first, n_rows, searches[s], cuts[s], product, numbers, codes, at)
             for r in range(n_rows):
-                for k in range(np.uintp(n_labels)):
-                    totals[i - first_tile, r * lanes + k] = scores[first + r, k]
+                for k in range(n_labels):
+                    totals[tile * n_totals + r * lanes + k] = scores[first + r, k]
         for first_round in range(begin, end, at_once):
-            for i in range(first_tile, min(n_tiles, first_tile + block_tiles)):
-                first, n_rows = np.uintp(i * TILE), np.uintp(min(n - i * TILE, TILE))
-                at = np.uintp(i - first_tile) * n_codes
-                total = totals[i - first_tile]
+            for first in range(start, stop, size):
+                n_rows, tile = min(n - first, size), (first - start) // size
+                total = totals[tile * n_totals :]
                 for t in range(first_round, min(first_round + at_once, end)):
                     a, b = first_term[t], first_term[t + 1]
-                    for number in range(a, b):
-                        term = terms[number]
-                        found = _find_leaves(X, first, n_rows, term, tests, sets, codes, at, leaf)
-                        first_leaf = np.uintp(term.first_leaf)
+                    if b > a + 1:
+                        for i in range(n_totals):
+                            product[i] = 1.0
+                    for term in range(a, b):
+                        found = _find_leaves(X, first, n_rows, terms[term], tests, sets, codes, tile * n_codes, leaf)
+                        first_leaf = np.uintp(terms[term].first_leaf)
                         if b == a + 1:
                             _add_votes(total, votes, first_leaf, leaf, found, n_rows, lanes)
-                        elif number == a:
-                            _copy_votes(product, votes, first_leaf, leaf, found, n_rows, lanes)
                         else:
                             _multiply_votes(product, votes, first_leaf, leaf, found, n_rows, lanes)
                     if b > a + 1:
-                        for j in range(n_rows * lanes):
-                            total[j] += product[j]
-        for i in range(first_tile, min(n_tiles, first_tile + block_tiles)):
-            first, n_rows = np.uintp(i * TILE), np.uintp(min(n - i * TILE, TILE))
-            for r in range(n_rows):
-                for k in range(np.uintp(n_labels)):
-                    scores[first + r, k] = totals[i - first_tile, r * lanes + k]
-        block = next_item(sync)
+                        for i in range(n_totals):
+                            total[i] += product[i]
+        for first in range(start, stop, size):
+            tile = (first - start) // size
+            for r in range(min(n - first, size)):
+                for k in range(n_labels):
+                    scores[first + r, k] = totals[tile * n_totals + r * lanes + k]
+        start = np.uintp(next_item(sync)) * rows_of_block
