@@ -1,6 +1,7 @@
 """Scores of raw rows: walks, tiles and single rows give the bits of a walk in plain Python."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -134,7 +135,7 @@ def test_tiles_of_some_rounds():
 
 
 def test_many_blocks_and_votes_larger_than_the_cache():
-    """More rows than a block has, more votes than go through it at once; checked with NumPy, stump by stump."""
+    """More rows than a block has, more votes than go through it at once."""
     rng = np.random.default_rng(1)
     n_rounds, n_labels, n = 300, 40, 1500
     ensemble = random_ensemble(rng, n_labels, n_rounds=n_rounds, most_terms=1, n_leaves=5, nominal=False)
@@ -173,7 +174,7 @@ def test_more_thresholds_than_a_byte_can_count(n_cuts):
     rng = np.random.default_rng(n_cuts)
     ensemble = stumps(rng.permutation(np.arange(n_cuts, dtype=float)), rng)
     X = np.concatenate([np.arange(-1, 2 * n_cuts + 1) / 2, [np.nan]])[:, None]
-    right = np.where(np.isnan(X), ensemble.missing_right, X > ensemble.threshold)
+    right = np.where(np.isnan(X), ensemble.missing_right, ensemble.threshold < X)
     expected = np.zeros((len(X), 2))
     for t in range(n_cuts):
         expected += ensemble.values[2 * t + right[:, t]]
@@ -188,8 +189,8 @@ def test_a_leaf_is_a_byte(n_leaves):
     child[-1, 1] = ~m
     rng = np.random.default_rng(0)
     one = stumps(np.arange(m, dtype=float), rng)
-    ensemble = Ensemble(**{**one.arrays(), "child": child.astype(np.int32), "root": np.zeros(1, np.int32),
-                           "first_term": np.arange(2), "size": np.ones(1), "values": one.values[:n_leaves]})  # fmt: skip
+    ensemble = replace(one, child=child.astype(np.int32), root=np.zeros(1, np.int32), first_term=np.arange(2),
+                       size=np.ones(1), values=one.values[:n_leaves])  # fmt: skip
     X = np.arange(n_leaves, dtype=float)[rng.permutation(n_leaves), None]
     assert (ensemble.tiles is None) == (n_leaves > LEAVES)
     if ensemble.tiles is not None:
@@ -197,6 +198,18 @@ def test_a_leaf_is_a_byte(n_leaves):
     many = np.tile(X, (300, 1))
     with Team(1) as team:
         np.testing.assert_array_equal(ensemble.scores(DenseTable(many), team), ensemble.values[many[:, 0].astype(int)])
+
+
+def test_dags_that_share_tests_are_walked():
+    """No builder makes such arrays, but a sound model file may hold them."""
+    rng = np.random.default_rng(0)
+    whole = stumps(np.array([-1.0, 0.0, 1.0]), rng)
+    X = np.repeat([[-2.0], [-0.5], [0.5], [np.nan]], 10_000, axis=0)
+    for root in ([0, 0, 2], [1, 2, 2], [2, 1, 0], [~0, ~1, ~5]):
+        ensemble = replace(whole, root=np.array(root, np.int32))
+        assert ensemble.tiles is None
+        with Team(1) as team:
+            np.testing.assert_array_equal(ensemble.scores(DenseTable(X), team)[::10_000], walked(ensemble, X[::10_000]))
 
 
 def test_tiles_are_not_pickled():

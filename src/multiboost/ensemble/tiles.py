@@ -56,7 +56,7 @@ class Tiles:
 
     @classmethod
     def of(cls, ensemble) -> Tiles | None:
-        """The ensemble in tiles; None where a DAG has more than LEAVES leaves.
+        """The ensemble in tiles; None where a DAG has more than LEAVES leaves, or tests of another one.
 
         Parameters
         ----------
@@ -65,9 +65,9 @@ class Tiles:
         child, root, n_tests = ensemble.child, ensemble.root, len(ensemble.feature)
         is_dag = root >= 0
         starts = root[is_dag].astype(np.intp)
-        ends = np.append(starts[1:], n_tests)
-        if (ends <= starts).any() or (starts[:1] != 0).any():
-            return None  # DAGs share tests: no file of ours, but a sound one
+        if not np.array_equal(starts[:1], [0] * bool(n_tests)) or (np.diff(starts) <= 0).any():
+            return None  # tests of no DAG or of several: no file of ours, but a sound one
+        ends = np.append(starts[1:], [n_tests] * bool(n_tests))
         terms = np.zeros(len(root), TERM)
         terms["first_test"][is_dag], terms["n_tests"][is_dag] = starts, ends - starts
         terms["first_leaf"][~is_dag] = ~root[~is_dag]
@@ -103,7 +103,7 @@ def _searches(ensemble) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     new_cut = new_feature | (threshold != np.roll(threshold, 1))
     cut = np.cumsum(new_cut) - 1  # numbered through
     first_cut = cut[new_feature][np.cumsum(new_feature) - 1]  # of the column
-    part, number = np.divmod(cut - first_cut, CUTS)
+    number = (cut - first_cut) % CUTS
     search = np.cumsum(new_cut & (number == 0)) - 1
     n_searches = int(search.max(initial=-1)) + 1
     cuts = np.full((n_searches, CUTS), np.inf)
