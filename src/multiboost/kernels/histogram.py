@@ -17,7 +17,21 @@ import numpy as np
 from numba import njit
 
 from .blocks import wide_code
-from .lanes import INNER, ONCE, add_1, add_2, add_4, add_8, add_12, add_16, add_lanes, copy, subtract_lanes, zero
+from .lanes import (
+    INNER,
+    ONCE,
+    add_1,
+    add_2,
+    add_4,
+    add_8,
+    add_12,
+    add_16,
+    add_lanes,
+    copy,
+    prefetch,
+    subtract_lanes,
+    zero,
+)
 
 
 class Payload(NamedTuple):
@@ -30,6 +44,9 @@ class Payload(NamedTuple):
     weight: np.ndarray  # (n,) W+ of the positive label
     half: int
     width: int
+
+
+_NEAR, _FAR = np.uintp(6), np.uintp(12)  # rows ahead
 
 
 def _add_rows(add):
@@ -50,8 +67,17 @@ def _add_rows(add):
         shift = np.uintp(block.shift)
         base = np.uintp(base + lane)
         one_hot = payload.one_hot and lane == 0
+        last = np.uintp(max(start, end - 1))
         for r in range(np.uintp(start), np.uintp(end)):
             i = np.uintp(rows[r])
+            # A node's rows are scattered, and the processor does not guess which come next.
+            near = np.uintp(rows[min(r + _NEAR, last)])
+            prefetch(dense, np.intp(near * lanes))
+            if stride > np.uintp(0):
+                prefetch(codes, np.intp(first_code + near * stride))
+            else:
+                prefetch(codes, np.intp(first_code + np.uintp(row_start[offsets + near])))
+                prefetch(row_start, np.intp(offsets + np.uintp(rows[min(r + _FAR, last)])))
             if stride > np.uintp(0):
                 begin = first_code + i * stride
                 stop = begin + stride
