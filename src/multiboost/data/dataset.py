@@ -12,7 +12,8 @@ from ..kernels.dtypes import CODE
 from .binner import Binner
 from .table import Table
 
-_GROUP = 16  # columns that are read from the table together
+_GROUP = 16  # columns that are read from the table together,
+_GROUP_BYTES = 128 << 20  # or fewer, in this much memory
 _SPARSE = 0.3  # share of the most frequent bin from which a column may leave it out
 _SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does not pay
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
@@ -110,11 +111,13 @@ class Dataset:
         self.n_rows = table.n_rows
         self.binner = Binner(max_bins, min_category_rows)
 
+        group = int(max(1, min(_GROUP, _GROUP_BYTES // (8 * max(1, table.n_rows)))))
+
         def read(first):
-            pairs = self.binner.fit_columns(table, first, min(first + _GROUP, table.n_columns), weight)
+            pairs = self.binner.fit_columns(table, first, min(first + group, table.n_columns), weight)
             return [(bins, _bin(column, bins, table.n_rows)) for column, bins in pairs]
 
-        groups = range(0, table.n_columns, _GROUP)
+        groups = range(0, table.n_columns, group)
         if n_threads > 1 and table.n_rows * table.n_columns > 50_000:
             with ThreadPoolExecutor(n_threads) as pool:
                 parts = list(pool.map(read, groups))

@@ -40,7 +40,7 @@ class Payload(NamedTuple):
     dense: np.ndarray  # (n * lanes,) COARSE or FINE
     lanes: int  # dense lanes per sample: width, or half where one_hot
     one_hot: bool
-    positive: np.ndarray  # (n,) intp position of W+ in the histogram row
+    positive: np.ndarray  # (n,) int32 position of W+ in the histogram row
     weight: np.ndarray  # (n,) W+ of the positive label
     half: int
     width: int
