@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, lanes
+from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, apart, lanes
 from ..kernels.edge import SHORT, SHORT_BITS, Short, heavy_first
 from ..kernels.grow import new_subsets, new_tree
 from ..kernels.histogram import Payload
@@ -74,7 +74,7 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
         slack=0,
         histogram=np.empty((n_threads, block_rows * width), SHORT),
         total=np.zeros((2, width), SHORT),
-        partial=np.zeros((n_threads, 2, width), SHORT),
+        partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
         row_bound=np.empty((2, blocks.n_rows), SHORT),
         bound=np.empty((2, blocks.column.size), np.int64),
         fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..kernels.dtypes import EDGE, NODE
+from ..kernels.dtypes import EDGE, NODE, apart
 from ..kernels.grow import grow
 from .classifier import BaseClassifier, Dag, empty_leaf
 from .from_classifier import FromClassifier
@@ -63,7 +63,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     team, small = problem.team, problem.is_small
     leaf = empty_leaf(1, problem.n_rows)
     discrete = criterion.code == EDGE
-    sums = np.empty((2, 0 if discrete else n_leaves, problem.n_labels))
+    sums = np.empty((2, 0 if discrete else n_leaves, apart(problem.n_labels, np.float64)))
     n_nodes = team.run(
         grow, blocks, payload, short, cut.kinds, subsets, criterion.code, problem.ridge, rows, n_leaves, keep_rows,
         room, problem.true_pull if discrete else problem.pull, problem.curvature, leaf[0], sums, alone=small,
@@ -79,7 +79,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
         sum_g = room.total[leaves, : problem.n_labels] / problem.scale_g
         sum_h = np.zeros_like(sum_g)
     else:
-        sum_g, sum_h = sums[:, : leaves.size]
+        sum_g, sum_h = sums[:, : leaves.size, : problem.n_labels].copy()
 
     number = np.empty(n_nodes, NODE)  # of a node among tests, or ~ among leaves
     number[tests] = np.arange(tests.size)

@@ -20,6 +20,15 @@ EDGE, Z, NEWTON = 0, 1, 2
 EXPONENTIAL, LOGISTIC = 0, 1
 
 
+_LINES = 128  # bytes: two cache lines, as processors fetch them in pairs
+
+
+def apart(n: int, dtype) -> int:
+    """Length of a row of n numbers of which each thread has its own: no two share a cache line."""
+    size = np.dtype(dtype).itemsize
+    return -(-n * size // _LINES) * _LINES // size + _LINES // size
+
+
 def lanes(n_labels: int) -> int:
     """Length of a padded label vector: 1, or the next multiple of 4."""
     return 1 if n_labels == 1 else -(-n_labels // 4) * 4

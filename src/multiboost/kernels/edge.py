@@ -42,7 +42,7 @@ class Short(NamedTuple):
     slack: int  # what a short edge may be off, in exact units
     histogram: np.ndarray  # (threads, largest block) SHORT
     total: np.ndarray  # (2, width) SHORT, of the new leaves
-    partial: np.ndarray  # (threads, 2, width) SHORT
+    partial: np.ndarray  # (threads, 2, width and more) SHORT, each thread's on cache lines of its own
     row_bound: np.ndarray  # (2, histogram rows) SHORT
     bound: np.ndarray  # (2, slots) int64: the largest of its column, in exact units; below 0: done
     fine: np.ndarray  # (threads, most bins * width) int64

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from .blocks import bin_of, column_of
-from .dtypes import EDGE, ROW
+from .dtypes import EDGE, ROW, apart
 from .edge import bound_block, exact_cut
 from .histogram import build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
@@ -65,7 +65,7 @@ class Tree(NamedTuple):
     found: np.ndarray  # (2, blocks + FINALISTS) FOUND, best cuts of the new leaves
     found_left: np.ndarray  # (2, blocks + FINALISTS, width)
     fine: np.ndarray  # (threads, 16 * width)
-    partial: np.ndarray  # (threads, width) payload sums
+    partial: np.ndarray  # (threads, width and more) payload sums, each thread's on cache lines of its own
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
@@ -110,7 +110,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         found=found,
         found_left=np.empty((2, n_found, width), dtype),
         fine=np.empty((n_threads, 16 * width), dtype),
-        partial=np.empty((n_threads, width), dtype),
+        partial=np.empty((n_threads, apart(width, dtype)), dtype),
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
@@ -454,8 +454,8 @@ def _sum_one_label(rows, start, end, pull, curvature):
 def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
     """OUT leaf: the leaf of every row, in the order of their nodes.
 
-    OUT sums (2, leaves, K): sums of G and H over each leaf, unless there is no room for
-    them.
+    OUT sums (2, leaves, K and more): sums of G and H over each leaf, unless there is no room
+    for them.
     """
     item = next_item(sync)
     while item < n_nodes:
@@ -467,16 +467,17 @@ def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
                 leaf[rows[r]] = number
             if sums.shape[1] > 0:
                 sum_g, sum_h = sums[0, number], sums[1, number]
-                for k in range(sum_g.size):
+                n_labels = pull.shape[1]
+                for k in range(n_labels):
                     sum_g[k] = sum_h[k] = 0.0
-                if sum_g.size == 1:
+                if n_labels == 1:
                     sum_g[0], sum_h[0] = _sum_one_label(rows, node[item].start, node[item].end, pull, curvature)
                     item = next_item(sync)
                     continue
                 for r in range(node[item].start, node[item].end):
                     g = pull[rows[r]]
                     h = curvature[rows[r]] if curvature.shape[0] > 0 else g
-                    for k in range(sum_g.size):
+                    for k in range(n_labels):
                         sum_g[k] += g[k]
                         sum_h[k] += abs(h[k])
         item = next_item(sync)
