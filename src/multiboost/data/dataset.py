@@ -19,6 +19,7 @@ _SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
 _BLOCK_CODES = 65536  # what a code can number
 _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most so many times the space of the codes
+_WIDE = 16  # columns for each thread from which there are two blocks for each
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _GROUPS = 128  # of bins of a column that have bounds of the edge
 _GROUPED = 0.05  # share of the most frequent bin above which a group's bound would be of no use
@@ -168,7 +169,9 @@ class _Layout:
         sizes = [self.n_codes(j, shift) for j in members]
         limit = max(1, (_BLOCK_BYTES // self.row_bytes) << shift)
         if self.n_threads > 1:
-            limit = min(limit, -(-sum(sizes) // (2 * self.n_threads)))
+            # Every block passes over the rows: with few columns that costs more than threads that wait.
+            pieces = self.n_threads * (2 if len(members) >= _WIDE * self.n_threads else 1)
+            limit = min(limit, -(-sum(sizes) // pieces))
         size = 0
         for k, (j, n_codes) in enumerate(zip(members, sizes, strict=True)):
             if k == 0 or size + n_codes // 2 > limit or size + n_codes > _BLOCK_CODES:
