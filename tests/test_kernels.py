@@ -11,7 +11,7 @@ from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
 from multiboost.kernels.binning import digitise, distinct, quantile_ends
 from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
-from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload
+from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
 from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_coarse, scan_fine
 from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
 from multiboost.kernels.update import exp, quantise
@@ -119,7 +119,7 @@ def payload_of(kind, n, n_labels, dtype, seed=0):
     dense[:, :n_labels] = rng.integers(low, 1000, (n, n_labels))
     if kind in ("z", "newton"):
         dense[:, half : half + n_labels] = rng.integers(0, 1000, (n, n_labels))
-    return Payload(
+    payload = Payload(
         dense=dense.reshape(-1),
         lanes=n_dense,
         one_hot=one_hot,
@@ -128,6 +128,7 @@ def payload_of(kind, n, n_labels, dtype, seed=0):
         half=half,
         width=width,
     )
+    return with_loops(payload)
 
 
 def full_payload(payload, n) -> np.ndarray:

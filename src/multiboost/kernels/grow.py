@@ -22,7 +22,7 @@ from .blocks import bin_of
 from .dtypes import EDGE, ROW
 from .edge import bound_block, exact_cut
 from .histogram import build_histogram, subtract_histogram, sum_payload
-from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
+from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
 from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
 from .team import barrier, next_item
@@ -66,6 +66,7 @@ class Tree(NamedTuple):
     found_left: np.ndarray  # (2, blocks + FINALISTS, width)
     fine: np.ndarray  # (threads, 16 * width)
     partial: np.ndarray  # (threads, width) payload sums
+    scratch: np.ndarray  # (threads, 4 or more, width)
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
@@ -111,6 +112,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         found_left=np.empty((2, n_found, width), dtype),
         fine=np.empty((n_threads, 16 * width), dtype),
         partial=np.empty((n_threads, width), dtype),
+        scratch=new_scratch(n_threads, width, dtype),
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
@@ -520,8 +522,7 @@ def grow(
     leaf, sums : OUT, see `_read_leaves`
     """
     width, half = payload.width, payload.half
-    scratch = np.zeros((4, width), payload.dense.dtype)
-    zeros = np.zeros(width, payload.dense.dtype)
+    scratch = tree.scratch[tid]
     any_coarse = False
     for b in range(blocks.block.size):
         any_coarse = any_coarse or (blocks.block[b].shift > 0 and kinds & NUMERIC != 0)
@@ -542,7 +543,7 @@ def grow(
         root.kept = tree.pool.shape[0] > 2 and rows.size >= keep_rows
         root.place = 0 if root.kept else tree.pool.shape[0] - 2
         n_kept = root.kept
-        root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], zeros)
+        root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], scratch[0])
         plan[_PARENT], plan[_FIRST], plan[_SECOND], plan[_SUBTRACT] = -1, 0, -1, 0
     barrier(n_threads, sync)
     while True:
@@ -597,7 +598,7 @@ def grow(
         if tid == 0:
             n_kept = _split(keep_rows, tree, parent, border, n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):
-                tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], zeros)
+                tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
         n_nodes += 2
         barrier(n_threads, sync)
         if (n_nodes + 1) // 2 >= n_leaves:

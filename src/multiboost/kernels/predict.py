@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from .lanes import INLINE, OPTIONS
+from .lanes import ALLOCATING, INLINE
 from .team import next_item
 
 _TILE = 64  # rows that go through all rounds together, so that a DAG stays in the cache
@@ -25,7 +25,7 @@ def _leaf_of(node, x, feature, threshold, missing_right, child, set_start, sets)
     return ~node
 
 
-@njit(**OPTIONS)
+@njit(**ALLOCATING)
 def add_scores(
     tid,
     n_threads,

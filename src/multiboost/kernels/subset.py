@@ -66,7 +66,7 @@ class Room(NamedTuple):
     order: np.ndarray  # (2, .) intp
 
 
-@njit(**INNER)
+@njit(**{**INNER, "_nrt": True})
 def new_room(size):
     return Room(
         np.empty(size, np.intp),
@@ -281,7 +281,7 @@ def _order_along(sums, present, n_labels, direction, key):
         key[c] = along / _weight_of(sums, at)
 
 
-@njit(**INNER)
+@njit(**{**INNER, "_nrt": True})
 def _leading_direction(sums, present, n_labels, direction):
     """OUT direction: along which the categories differ most, by power iteration."""
     width = sums.total.size
@@ -492,7 +492,7 @@ def cut_nominal(column, sums, subsets, room, left, best_left, bits):
 # functions below are chosen by that type, so that such users wait for no compilation of
 # the above.
 
-_OVERLOAD: Any = INNER
+_OVERLOAD: Any = {**INNER, "_nrt": True}
 _COMPILED_ONLY = "numba puts what `overload` chooses in the place of this function"
 
 
