@@ -11,7 +11,7 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, lanes
 from ..kernels.edge import SHORT, SHORT_BITS, Short, heavy_first
-from ..kernels.grow import new_subsets, new_tree
+from ..kernels.grow import new_subsets, new_tree, with_pieces
 from ..kernels.histogram import Payload, with_loops
 from ..kernels.lanes import new_scratch
 from ..kernels.team import Team
@@ -166,9 +166,11 @@ class Problem:
             tree = new_tree(
                 self.n_rows, n_leaves, blocks, payload.width, payload.dense.dtype, self.team.n_threads, _POOL_BYTES
             )
-            self.rooms[key] = tree, new_subsets(n_leaves, blocks, self.n_labels, self.seed)
+            subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed)
+            exhaustive = self.criterion.code == EDGE
+            self.rooms[key] = with_pieces(tree, blocks, payload, subsets, exhaustive), subsets
         tree, subsets = self.rooms[key]
-        return tree, None if subsets is None else subsets._replace(n_starts=cut.starts, constant=cut.constant)
+        return tree, subsets._replace(n_starts=cut.starts, constant=cut.constant)
 
     def heavy_first(self) -> tuple[np.ndarray, Short | None]:
         """The samples in the order in which a tree is grown, and what is known of their weights."""

@@ -19,9 +19,9 @@ _OPTIONS = {name: OPTIONS[name] for name in ("cache", "error_model", "fastmath",
 
 
 @lru_cache(maxsize=None)
-def compiled(function, *kinds):
+def compiled(function, *kinds, allocates=False):
     """``function``, which returns nothing, compiled for arguments of these numba types."""
-    return cfunc(types.void(*kinds), **_OPTIONS)(function)
+    return cfunc(types.void(*kinds), **{**_OPTIONS, "_nrt": allocates})(function)
 
 
 @intrinsic
