@@ -24,8 +24,8 @@ import numpy as np
 
 from . import data
 from .longrun import Busy, LongRun, OtherRun, State, held
-from .measure import machine, write_json
 from .markdown import table as markdown
+from .measure import machine, write_json
 
 FOLDER = Path(__file__).resolve().parent
 WORK, RESULTS = FOLDER / "work", FOLDER / "results" / "table31.json"

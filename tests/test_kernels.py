@@ -18,29 +18,30 @@ from multiboost.kernels.update import exp, quantise
 
 from .conftest import leaf_numbers, make_classes, make_labels
 
-# Inner kernels have nothing to call them from Python; these give them that.
+# Inner kernels have nothing to call them from Python; these give them that.  Like them, they count no references.
+bare = njit(_nrt=False)
 
 
-@njit
+@bare
 def exp_of(x, out):
     for i in range(x.size):
         out[i] = exp(x[i])
 
 
-@njit
+@bare
 def histogram_of(blocks, b, payload, rows, total, histogram, rest):
     block = blocks.block[b]
     sum_payload(payload, rows, 0, rows.size, total)
     build_histogram(blocks, block, payload, rows, 0, rows.size, total, histogram, block.origin * payload.width, rest)
 
 
-@njit
+@bare
 def difference_of(blocks, b, width, parent, child):
     block = blocks.block[b]
     subtract_histogram(block, width, parent, child, block.origin * width)
 
 
-@njit
+@bare
 def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left):
     block = blocks.block[b]
     return scan_block(
@@ -49,7 +50,7 @@ def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, b
     )  # fmt: skip
 
 
-@njit
+@bare
 def coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse):
     block = blocks.block[b]
     scan_coarse(
@@ -58,7 +59,7 @@ def coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch,
     )  # fmt: skip
 
 
-@njit
+@bare
 def fine_cut(blocks, slot, row, payload, criterion, ridge, rows, total, histogram, fine, scratch, best_left):
     return scan_fine(
         blocks, slot, row, payload, criterion, ridge, rows, 0, rows.size, total, histogram, fine, scratch, best_left

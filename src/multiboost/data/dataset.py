@@ -12,11 +12,13 @@ from ..kernels.dtypes import CODE
 from .binner import Binner
 from .table import Table
 
-_GROUP = 16  # columns that are read from the table together
+_GROUP = 16  # columns that are read from the table together,
+_GROUP_BYTES = 128 << 20  # or fewer, in this much memory
 _SPARSE = 0.3  # share of the most frequent bin from which a column may leave it out
 _SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does not pay
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
 _BLOCK_CODES = 65536  # what a code can number
+_BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most so many times the space of the codes
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _GROUPS = 128  # of bins of a column that have bounds of the edge
 _GROUPED = 0.05  # share of the most frequent bin above which a group's bound would be of no use
@@ -109,11 +111,13 @@ class Dataset:
         self.n_rows = table.n_rows
         self.binner = Binner(max_bins, min_category_rows)
 
+        group = int(max(1, min(_GROUP, _GROUP_BYTES // (8 * max(1, table.n_rows)))))
+
         def read(first):
-            pairs = self.binner.fit_columns(table, first, min(first + _GROUP, table.n_columns), weight)
+            pairs = self.binner.fit_columns(table, first, min(first + group, table.n_columns), weight)
             return [(bins, _bin(column, bins, table.n_rows)) for column, bins in pairs]
 
-        groups = range(0, table.n_columns, _GROUP)
+        groups = range(0, table.n_columns, group)
         if n_threads > 1 and table.n_rows * table.n_columns > 50_000:
             with ThreadPoolExecutor(n_threads) as pool:
                 parts = list(pool.map(read, groups))
@@ -198,7 +202,9 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, exhaustive
     row_start = np.zeros((len(is_dense) - sum(is_dense)) * (n_rows + 1), np.uint32)
     blocks = np.zeros(len(layout.blocks), BLOCK)
     records = np.zeros(len(members), COLUMN)
-    start = slot = origin = first = 0
+    n_sparse = sum(len(block) for block, dense in zip(layout.blocks, is_dense, strict=True) if not dense)
+    bins = np.empty(n_rows * n_sparse if n_rows * n_sparse <= _BINS_SPACE * codes.size else 0, CODE)
+    start = slot = origin = first = at = 0
     for b, block in enumerate(layout.blocks):
         shift = layout.shift[b]
         parts = [columns[j] for j in block]
@@ -207,7 +213,7 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, exhaustive
         for k, (j, c) in enumerate(zip(block, parts, strict=True)):
             size = layout.n_codes(j, shift)
             last = n_codes + size - (1 << shift) if c.missing else n_codes + c.n_bins - 1
-            record[k] = (b, j, n_codes, last, c.n_bins, c.missing, c.frequent, c.nominal)
+            record[k] = (b, j, n_codes, last, c.n_bins, c.missing, c.frequent, c.nominal, -1)
             n_codes += size
         rows = n_codes >> shift
         wide = parts[0].is_wide
@@ -228,10 +234,15 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, exhaustive
             cursor = offsets[:-1].copy()
             for r, c in zip(record, parts, strict=True):
                 pack_sparse(c.rows, c.bins, c.n_bins, r["code"], r["last"], codes, start, cursor)
+                if bins.size:
+                    r["at"] = at
+                    bins[at : at + n_rows] = c.frequent
+                    bins[at : at + n_rows][c.rows] = c.bins
+                    at += n_rows
             first += n_rows + 1
         for j in block:
             start += columns[j].bins.size << columns[j].is_wide
             columns[j] = None  # packed: frees half of the peak memory
         slot += len(block)
         origin += rows
-    return Blocks(codes=codes, row_start=row_start, block=blocks, column=records)
+    return Blocks(codes=codes, row_start=row_start, block=blocks, column=records, bins=bins)

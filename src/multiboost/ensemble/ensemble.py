@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -12,9 +13,11 @@ from ..data.table import Table
 from ..kernels.dtypes import NODE
 from ..kernels.predict import add_scores
 from ..kernels.team import Team
+from .tiles import Tiles
 
 _ROWS_AT_ONCE = 1 << 16  # of tables that have to be made dense piece by piece
 _WORTH_A_TEAM = 20_000  # votes below which one thread is faster
+_WORTH_TILES = 1 << 16  # rows times rounds below which the arrangement in tiles costs more than it saves
 
 
 @dataclass
@@ -63,12 +66,23 @@ class Ensemble:
     def n_labels(self) -> int:
         return self.values.shape[1]
 
+    @cached_property
+    def tiles(self) -> Tiles | None:
+        """The ensemble as it is fastest for many rows, made once; None where there is no such way."""
+        return Tiles.of(self)
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "tiles"}
+
     def add_scores(self, X: np.ndarray, scores: np.ndarray, begin: int, end: int, team: Team) -> None:
         """scores += rounds ``begin`` to ``end`` for dense float64 rows X."""
-        small = X.shape[0] * (end - begin) * self.n_labels < _WORTH_A_TEAM
+        worth = X.shape[0] * (end - begin)
+        if worth >= _WORTH_TILES and self.tiles is not None:
+            self.tiles.add_scores(X, self, scores, begin, end, team)
+            return
         team.run(
             add_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.set_start, self.sets,
-            self.values, self.root, self.first_term, begin, end, scores, alone=small,
+            self.values, self.root, self.first_term, begin, end, scores, alone=worth * self.n_labels < _WORTH_A_TEAM,
         )  # fmt: skip
 
     def rows(self, table: Table, first: int, last: int) -> np.ndarray:

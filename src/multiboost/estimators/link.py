@@ -19,6 +19,7 @@ from ..data.target import Target, TargetKind
 
 _MARGIN = 6.0
 _LARGEST = 2.0
+_PAIRS = 1 << 24  # of rows and labels whose margins are looked at
 
 
 def slope_of(target: Target, scores: np.ndarray) -> float:
@@ -33,20 +34,22 @@ def slope_of(target: Target, scores: np.ndarray) -> float:
     scores : ndarray (n, K)
         Scores of the training set.
     """
+    step = -(-scores.size // _PAIRS)  # of a very large set every step-th row will do
+    scores, signed = scores[::step], target.signed[::step]
     margins, weights = [], []
     for t, part in enumerate(target.kind.tasks):
-        true = target.task_class[:, t]
-        rows = np.flatnonzero((true >= 0) & (target.task_weight[:, t] > 0))
+        true, weight = target.task_class[::step, t], target.task_weight[::step, t]
+        rows = np.flatnonzero((true >= 0) & (weight > 0))
         rivals = scores[rows, part].copy()
         column = true[rows] - part.start
         own = rivals[np.arange(rows.size), column]
         rivals[np.arange(rows.size), column] = -np.inf
         margins.append(own - rivals.max(axis=1))
-        weights.append(target.task_weight[rows, t])
+        weights.append(weight[rows])
     if not margins:
-        known = target.signed != 0
-        margins.append(scores[known] * np.sign(target.signed[known]))
-        weights.append(np.abs(target.signed[known]))
+        known = signed != 0
+        margins.append(scores[known] * np.sign(signed[known]))
+        weights.append(np.abs(signed[known]))
     median = _weighted_median(np.concatenate(margins), np.concatenate(weights))
     return _LARGEST if median <= _MARGIN / _LARGEST else _MARGIN / median
 

@@ -14,6 +14,7 @@ from ..ensemble.ensemble import Ensemble, EnsembleBuilder
 from ..ensemble.modelfile import ModelFileError, read_model
 from ..kernels.team import Team
 from .checks import thread_count
+from .compiled import Compiled
 from .link import decisions, probabilities, shaped
 
 # What comes of a header or of arrays that are not what they should be.
@@ -103,6 +104,10 @@ class Stored:
     def predict_proba(self, X):
         """As of `AdaBoostMHClassifier`; X must have the model's columns in their order."""
         return probabilities(self.kind, self._scores(X), self.slope)
+
+    def compiled(self) -> Compiled:
+        """As of `AdaBoostMHClassifier`."""
+        return Compiled(self.kind, self.ensemble, self.n_features_in_, self.categories)
 
 
 def _read_categories(arrays: dict[str, np.ndarray], n_features: int) -> list[Categories | None] | None:

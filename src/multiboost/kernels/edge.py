@@ -22,7 +22,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from .blocks import bin_of
+from .blocks import bin_of, column_of
 from .histogram import Payload, build_histogram
 from .lanes import ALLOCATING, INNER, add_lanes, copy, edge_score, zero
 
@@ -149,10 +149,15 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, least, tot
     zero(left, 0, width)
     present[: max(0, stop - begin)] = False
     any_right, any_missing = False, False
-    for r in range(start, end):
+    n_bins = column.n_bins
+    source, first_code, stride, code = column_of(blocks, slot)
+    for r in range(np.uintp(start), np.uintp(end)):
         i = np.intp(rows[r])
-        b = bin_of(blocks, slot, i)
-        if b >= column.n_bins:
+        if stride > np.uintp(0):
+            b = np.intp(source[first_code + np.uintp(i) * stride]) - code
+        else:
+            b = bin_of(blocks, slot, i)
+        if b >= n_bins:
             any_missing = True
             add_lanes(miss, none, payload.dense, i * width, width)
         elif b < begin:

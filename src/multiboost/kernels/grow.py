@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import from_dtype, njit, typeof, types
 
-from .blocks import BLOCK, bin_of
+from .blocks import BLOCK, bin_of, column_of
 from .dtypes import EDGE, ROW
 from .edge import bound_block, exact_cut
 from .histogram import build_histogram, subtract_histogram, sum_payload
@@ -383,7 +383,7 @@ def _choose_cut(columns, found, found_left, node, best_left):
     return best
 
 
-@njit(**ONCE)
+@njit(**INNER)
 def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     """OUT right: which of rows[begin:stop] go right.
 
@@ -392,17 +392,12 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     """
     # Numbers, not records: the compiler cannot know that writing to ``right`` leaves those alone.
     slot, cut_bin, missing_right = node.slot, node.bin, node.missing_right != 0
-    column = blocks.column[slot]
-    block = blocks.block[column.block]
-    n_bins, nominal, code = column.n_bins, column.nominal > 0, column.code
-    stride = np.uintp(block.stride)
-    first = np.uintp(block.start + slot - block.slot)
-    dense = block.stride > 0 and block.wide == 0
-    codes = blocks.codes
+    n_bins, nominal = blocks.column[slot].n_bins, blocks.column[slot].nominal > 0
+    source, first, stride, code = column_of(blocks, slot)
     n_left, low, high, n_missing = 0, -1, n_bins, 0
     for r in range(np.uintp(begin), np.uintp(stop)):
-        if dense:
-            b = np.intp(codes[first + np.uintp(rows[r]) * stride]) - code
+        if stride > np.uintp(0):
+            b = np.intp(source[first + np.uintp(rows[r]) * stride]) - code
         else:
             b = bin_of(blocks, slot, np.intp(rows[r]))
         goes = b > cut_bin
@@ -419,7 +414,7 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     part[0], part[1], part[2], part[3] = n_left, low, high, n_missing
 
 
-@njit(**ONCE)
+@njit(**INNER)
 def _partition(tid, n_threads, sync, blocks, subsets, number, node, rows, spare, right, parts):
     """Stable partition of the node's rows, left side first.
 

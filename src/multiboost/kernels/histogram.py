@@ -11,7 +11,7 @@ The *payload* of a sample is what a criterion needs of it, in fixed point:
 Histogram rows have ``width`` lanes: ``half`` for EDGE, ``2 * half`` otherwise.
 """
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from numba import from_dtype, njit, typeof, types
 
 from .blocks import BLOCK, wide_code
 from .dtypes import CODE, ROW
-from .lanes import INNER, ONCE, add, add_lanes, copy, subtract_lanes, zero
+from .lanes import INNER, ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
 from .piece import call, compiled
 
 
@@ -29,7 +29,7 @@ class Payload(NamedTuple):
     dense: np.ndarray  # (n * lanes,) COARSE or FINE
     lanes: int  # dense lanes per sample: width, or half where one_hot
     one_hot: bool
-    positive: np.ndarray  # (n,) intp position of W+ in the histogram row
+    positive: np.ndarray  # (n,) int32 position of W+ in the histogram row
     weight: np.ndarray  # (n,) W+ of the positive label
     half: int
     width: int
@@ -37,9 +37,10 @@ class Payload(NamedTuple):
 
 
 _MOST = 16  # lanes that are added at once
+_NEAR, _FAR = np.uintp(6), np.uintp(12)  # rows ahead
 
 
-@lru_cache(maxsize=None)
+@cache
 def _add_rows(n):
     """The loop over rows for ``n`` lanes, from ``lane`` on.
 
@@ -57,8 +58,17 @@ def _add_rows(n):
         shift = np.uintp(block.shift)
         base = np.uintp(base + lane)
         one_hot = payload.one_hot and lane == 0
+        last = np.uintp(max(start, end - 1))
         for r in range(np.uintp(start), np.uintp(end)):
             i = np.uintp(rows[r])
+            # A node's rows are scattered, and the processor does not guess which come next.
+            near = np.uintp(rows[min(r + _NEAR, last)])
+            prefetch(dense, np.intp(near * lanes))
+            if stride > np.uintp(0):
+                prefetch(codes, np.intp(first_code + near * stride))
+            else:
+                prefetch(codes, np.intp(first_code + np.uintp(row_start[offsets + near])))
+                prefetch(row_start, np.intp(offsets + np.uintp(rows[min(r + _FAR, last)])))
             if stride > np.uintp(0):
                 begin = first_code + i * stride
                 stop = begin + stride

@@ -20,7 +20,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 # Most kernels allocate nothing, so that references to their arrays need not be counted; none
-# is called from C.  Both save a little of the time of compiling them.
+# is called from C.  Both save a little of the time of compiling them.  What does not count
+# references must not return an array to a kernel that does.
 OPTIONS: dict[str, Any] = {
     "cache": True,
     "nogil": True,
@@ -248,6 +249,22 @@ def add(typingctx, dst, di, src, si, n):
         return context.get_dummy_value()
 
     return types.void(dst, types.intp, src, types.intp, n), codegen
+
+
+@intrinsic
+def prefetch(typingctx, array, i):
+    """Ask for array[i] before it is needed."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [pointer, number(0), number(3), number(1)])  # to read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
 
 
 @njit(**INLINE)

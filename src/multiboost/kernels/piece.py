@@ -6,7 +6,7 @@ disk; kernels are given its address.  A call costs what a call of a C function c
 pieces are for what takes microseconds.
 """
 
-from functools import lru_cache
+from functools import cache
 
 from llvmlite import ir
 from numba import cfunc, types
@@ -18,7 +18,7 @@ from .lanes import OPTIONS
 _OPTIONS = {name: OPTIONS[name] for name in ("cache", "error_model", "fastmath", "_nrt")}
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(function, *kinds, allocates=False):
     """``function``, which returns nothing, compiled for arguments of these numba types."""
     return cfunc(types.void(*kinds), **{**_OPTIONS, "_nrt": allocates})(function)

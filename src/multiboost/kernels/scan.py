@@ -13,7 +13,7 @@ NEWTON   sum over sides and l of G^2 / (H + ridge)            Friedman 2001
 import numpy as np
 from numba import njit
 
-from .blocks import bin_of
+from .blocks import bin_of, column_of
 from .dtypes import EDGE, Z
 from .lanes import (
     INLINE,
@@ -177,12 +177,18 @@ def scan_fine(
     begin = (row - first) * 8
     frequent = column.frequent
     zero(fine, 0, fine.size)
-    for r in range(start, end):
+    # Numbers, not records: the compiler cannot know that writing to ``fine`` leaves those alone.
+    n_bins, lanes, one_hot = column.n_bins, payload.lanes, payload.one_hot
+    source, first_code, stride, code = column_of(blocks, slot)
+    for r in range(np.uintp(start), np.uintp(end)):
         i = np.intp(rows[r])
-        b = bin_of(blocks, slot, i) - begin
-        if 0 <= b < 16 and b + begin < column.n_bins and b + begin != frequent:
-            add_lanes(fine, b * width, payload.dense, i * payload.lanes, payload.lanes)
-            if payload.one_hot:
+        if stride > np.uintp(0):
+            b = np.intp(source[first_code + np.uintp(i) * stride]) - code - begin
+        else:
+            b = bin_of(blocks, slot, i) - begin
+        if 0 <= b < 16 and b + begin < n_bins and b + begin != frequent:
+            add_lanes(fine, b * width, payload.dense, i * lanes, lanes)
+            if one_hot:
                 fine[b * width + payload.positive[i]] += payload.weight[i]
     if 0 <= frequent - begin < 16:
         # Not stored in sparse blocks: what the others leave of its coarse row.
