@@ -11,36 +11,37 @@ from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
 from multiboost.kernels.binning import digitise, distinct, quantile_ends
 from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
-from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload
+from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
 from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_coarse, scan_fine
 from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
 from multiboost.kernels.update import exp, quantise
 
 from .conftest import leaf_numbers, make_classes, make_labels
 
-# Inner kernels have nothing to call them from Python; these give them that.
+# Inner kernels have nothing to call them from Python; these give them that.  Like them, they count no references.
+bare = njit(_nrt=False)
 
 
-@njit
+@bare
 def exp_of(x, out):
     for i in range(x.size):
         out[i] = exp(x[i])
 
 
-@njit
+@bare
 def histogram_of(blocks, b, payload, rows, total, histogram, rest):
     block = blocks.block[b]
     sum_payload(payload, rows, 0, rows.size, total)
     build_histogram(blocks, block, payload, rows, 0, rows.size, total, histogram, block.origin * payload.width, rest)
 
 
-@njit
+@bare
 def difference_of(blocks, b, width, parent, child):
     block = blocks.block[b]
     subtract_histogram(block, width, parent, child, block.origin * width)
 
 
-@njit
+@bare
 def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left):
     block = blocks.block[b]
     return scan_block(
@@ -49,7 +50,7 @@ def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, b
     )  # fmt: skip
 
 
-@njit
+@bare
 def coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse):
     block = blocks.block[b]
     scan_coarse(
@@ -58,7 +59,7 @@ def coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch,
     )  # fmt: skip
 
 
-@njit
+@bare
 def fine_cut(blocks, slot, row, payload, criterion, ridge, rows, total, histogram, fine, scratch, best_left):
     return scan_fine(
         blocks, slot, row, payload, criterion, ridge, rows, 0, rows.size, total, histogram, fine, scratch, best_left
@@ -119,7 +120,7 @@ def payload_of(kind, n, n_labels, dtype, seed=0):
     dense[:, :n_labels] = rng.integers(low, 1000, (n, n_labels))
     if kind in ("z", "newton"):
         dense[:, half : half + n_labels] = rng.integers(0, 1000, (n, n_labels))
-    return Payload(
+    payload = Payload(
         dense=dense.reshape(-1),
         lanes=n_dense,
         one_hot=one_hot,
@@ -128,6 +129,7 @@ def payload_of(kind, n, n_labels, dtype, seed=0):
         half=half,
         width=width,
     )
+    return with_loops(payload)
 
 
 def full_payload(payload, n) -> np.ndarray:

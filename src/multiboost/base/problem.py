@@ -11,8 +11,9 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, apart, lanes
 from ..kernels.edge import SHORT, SHORT_BITS, Short, heavy_first
-from ..kernels.grow import new_subsets, new_tree
-from ..kernels.histogram import Payload
+from ..kernels.grow import new_subsets, new_tree, with_pieces
+from ..kernels.histogram import Payload, with_loops
+from ..kernels.lanes import new_scratch
 from ..kernels.team import Team
 from ..kernels.update import CHUNK, quantise
 from ..kernels.virtual import flip_labels
@@ -37,14 +38,16 @@ def new_payload(criterion: Criterion, n: int, n_labels: int, positive: np.ndarra
     width = half if criterion.code == EDGE else 2 * half
     one_hot = criterion.code == Z and positive is not None
     dense = half if one_hot else width
-    return Payload(
-        dense=np.zeros(n * dense, dtype),
-        lanes=dense,
-        one_hot=one_hot,
-        positive=np.asarray(positive, np.int32) + np.int32(half) if one_hot else np.zeros(0, np.int32),
-        weight=np.zeros(n if one_hot else 0, dtype),
-        half=half,
-        width=width,
+    return with_loops(
+        Payload(
+            dense=np.zeros(n * dense, dtype),
+            lanes=dense,
+            one_hot=one_hot,
+            positive=np.asarray(positive, np.int32) + np.int32(half) if one_hot else np.zeros(0, np.int32),
+            weight=np.zeros(n if one_hot else 0, dtype),
+            half=half,
+            width=width,
+        )
     )
 
 
@@ -57,14 +60,16 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
     block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
     most_bins = int(blocks.column["n_bins"].max(initial=0))
     return Short(
-        payload=Payload(
-            dense=np.zeros(n * width, SHORT),
-            lanes=width,
-            one_hot=False,
-            positive=np.zeros(0, np.int32),
-            weight=np.zeros(0, SHORT),
-            half=width,
-            width=width,
+        payload=with_loops(
+            Payload(
+                dense=np.zeros(n * width, SHORT),
+                lanes=width,
+                one_hot=False,
+                positive=np.zeros(0, np.int32),
+                weight=np.zeros(0, SHORT),
+                half=width,
+                width=width,
+            )
         ),
         n_labels=n_labels,
         drop=FINE_BITS - SHORT_BITS,
@@ -75,6 +80,7 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
         histogram=np.empty((n_threads, block_rows * width), SHORT),
         total=np.zeros((2, width), SHORT),
         partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
+        work=new_scratch(n_threads, width, SHORT),
         row_bound=np.empty((2, blocks.n_rows), SHORT),
         bound=np.empty((2, blocks.column.size), np.int64),
         fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
@@ -160,9 +166,11 @@ class Problem:
             tree = new_tree(
                 self.n_rows, n_leaves, blocks, payload.width, payload.dense.dtype, self.team.n_threads, _POOL_BYTES
             )
-            self.rooms[key] = tree, new_subsets(n_leaves, blocks, self.n_labels, self.seed)
+            subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed)
+            exhaustive = self.criterion.code == EDGE
+            self.rooms[key] = with_pieces(tree, blocks, payload, subsets, exhaustive), subsets
         tree, subsets = self.rooms[key]
-        return tree, None if subsets is None else subsets._replace(n_starts=cut.starts, constant=cut.constant)
+        return tree, subsets._replace(n_starts=cut.starts, constant=cut.constant)
 
     def heavy_first(self) -> tuple[np.ndarray, Short | None]:
         """The samples in the order in which a tree is grown, and what is known of their weights."""

@@ -108,7 +108,7 @@ def _sets_of(binner, node, tests, subsets) -> tuple[np.ndarray, np.ndarray]:
     start = np.full(tests.size, -1, np.intp)
     sets = []
     n_bytes = 0
-    for k, number in enumerate(tests if subsets is not None else ()):
+    for k, number in enumerate(tests if subsets.node.size > 0 else ()):
         bins = binner.columns[node["feature"][number]]
         if not bins.nominal:
             continue

@@ -7,6 +7,8 @@ from time import perf_counter
 import numpy as np
 
 from ..estimators.adaboost_mh import AdaBoostMHClassifier
+from ..kernels.dtypes import COARSE, FINE
+from ..kernels.histogram import Payload, with_loops
 from .display import console
 
 # One training of each kind of kernel: (what it is for, parameters, nominal columns or not).
@@ -28,6 +30,15 @@ def run(quiet: bool) -> None:
         clf = AdaBoostMHClassifier("tree:4", 2, nominal_features=[0] if nominal else None, **parameters)
         clf.fit(X, y).predict(X)
         _say(name, begin, quiet)
+    begin = perf_counter()
+    AdaBoostMHClassifier("tree:4", 2, loss="exponential").fit(rng.normal(size=(200, 3)), np.arange(200) % 3)
+    _say("columns of many values", begin, quiet)
+    begin = perf_counter()
+    for dtype in (COARSE, FINE):
+        for lanes in (1, 2, 4, 8, 12, 16):
+            none, empty = np.zeros(0, np.int32), np.zeros(0, dtype)
+            with_loops(Payload(empty, lanes, False, none, empty, lanes, lanes))
+    _say("any number of labels", begin, quiet)
     begin = perf_counter()
     clf.predict(np.tile(X, (1000, 1)))  # many rows have a kernel of their own, and so has one
     clf.compiled()

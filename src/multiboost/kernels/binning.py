@@ -3,10 +3,10 @@
 import numpy as np
 from numba import njit
 
-from .lanes import OPTIONS
+from .lanes import ALLOCATING, OPTIONS
 
 
-@njit(**OPTIONS)
+@njit(**ALLOCATING)
 def distinct(values, limit):
     """The distinct finite values of a column, unsorted, and whether there are more.
 
@@ -45,7 +45,7 @@ def distinct(values, limit):
     return found[:count], False
 
 
-@njit(**OPTIONS)
+@njit(**ALLOCATING)
 def quantile_ends(weights, max_bins):
     """Last value of each bin, so that bins of neighbouring values weigh about the same.
 

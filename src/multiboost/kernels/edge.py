@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 
 from .blocks import bin_of, column_of
 from .histogram import Payload, build_histogram
-from .lanes import INNER, OPTIONS, add_lanes, copy, edge_score, zero
+from .lanes import ALLOCATING, INNER, add_lanes, copy, edge_score, zero
 
 SHORT, SHORT_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
 _NO_CUT = -1
@@ -43,6 +43,7 @@ class Short(NamedTuple):
     histogram: np.ndarray  # (threads, largest block) SHORT
     total: np.ndarray  # (2, width) SHORT, of the new leaves
     partial: np.ndarray  # (threads, 2, width and more) SHORT, each thread's on cache lines of its own
+    work: np.ndarray  # (threads, 4 or more, width) SHORT
     row_bound: np.ndarray  # (2, histogram rows) SHORT
     bound: np.ndarray  # (2, slots) int64: the largest of its column, in exact units; below 0: done
     fine: np.ndarray  # (threads, most bins * width) int64
@@ -66,11 +67,12 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled):
     payload = short.payload
     width = payload.width
     total, histogram = short.total[k], short.histogram[tid]
-    work = np.zeros((4, width), histogram.dtype)
+    work = short.work[tid]
     left, other, miss = work[0], work[1], work[2]
     none = np.intp(0)
     mass_lane = short.n_labels
     build_histogram(blocks, block, payload, rows, start, end, total, histogram, none, work[3])
+    zero(left, 0, width)
     constant = _edge(left, total, payload, mass_lane)
     for slot in range(block.slot, block.slot_end):
         column = blocks.column[slot]
@@ -195,7 +197,7 @@ def leading_zeros(typingctx, number):
     return types.int64(types.int64), codegen
 
 
-@njit(**OPTIONS)
+@njit(**ALLOCATING)
 def heavy_first(mass, rows, share, out):
     """OUT out: the rows, heavy ones first; light are those which together have at most ``share`` of the mass.
 

@@ -16,13 +16,14 @@ A stump is a tree of two leaves.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import from_dtype, njit, typeof, types
 
-from .blocks import bin_of, column_of
+from .blocks import BLOCK, bin_of, column_of
 from .dtypes import EDGE, ROW, apart
 from .edge import bound_block, exact_cut
 from .histogram import build_histogram, subtract_histogram, sum_payload
-from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
+from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
+from .piece import call, compiled
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
 from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
 from .team import barrier, next_item
@@ -50,6 +51,14 @@ GROWING = np.dtype(
 FOUND = np.dtype([("score", np.float64), ("slot", np.intp), ("bin", np.intp), ("missing_right", np.intp)])
 
 
+class Pieces(NamedTuple):
+    """Addresses of what is compiled apart, see ``piece``; 0 where it is not needed."""
+
+    search: int = 0  # `_search_block`
+    finalists: int = 0  # `_search_finalists`
+    nominal: int = 0  # `search_nominal`
+
+
 class Tree(NamedTuple):
     """A growing tree: 2 N - 1 nodes for N leaves, and the scratch of the growth.
 
@@ -66,19 +75,19 @@ class Tree(NamedTuple):
     found_left: np.ndarray  # (2, blocks + FINALISTS, width)
     fine: np.ndarray  # (threads, 16 * width)
     partial: np.ndarray  # (threads, width and more) payload sums, each thread's on cache lines of its own
+    scratch: np.ndarray  # (threads, 4 or more, width)
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
     plan: np.ndarray  # (5,) intp, what the leader tells the team
     least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
+    pieces: Pieces
 
 
 def new_subsets(n_leaves, blocks, n_labels, seed):
-    """Room for the sets of nominal cuts, None where no column is nominal."""
+    """Room for the sets of nominal cuts; of no bytes where no column is nominal."""
     nominal = blocks.column[blocks.column["nominal"] > 0]
-    if nominal.size == 0:
-        return None
-    n_bytes = int((nominal["n_bins"] + nominal["missing"] + 7).max()) // 8
+    n_bytes = int((nominal["n_bins"] + nominal["missing"] + 7).max(initial=0)) // 8
     return Subsets(
         found=np.zeros((2, blocks.block.size, n_bytes), np.uint8),
         node=np.zeros((2 * n_leaves - 1, n_bytes), np.uint8),
@@ -111,12 +120,34 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         found_left=np.empty((2, n_found, width), dtype),
         fine=np.empty((n_threads, 16 * width), dtype),
         partial=np.empty((n_threads, apart(width, dtype)), dtype),
+        scratch=new_scratch(n_threads, width, dtype),
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
         plan=np.zeros(5, np.intp),
         least=np.zeros(2, np.int64),
+        pieces=Pieces(),
     )
+
+
+def with_pieces(tree, blocks, payload, subsets, exhaustive):
+    """The tree with the pieces that it is grown with; ``exhaustive``: numbers are searched by ``edge``."""
+    size, number = types.intp, types.float64
+    block, rows = blocks.block, typeof(tree.spare)
+    lane, scratch = typeof(payload.dense), typeof(tree.scratch[0])
+    room = (typeof(blocks), typeof(payload)), (size, number, rows, typeof(tree), scratch)
+    any_nominal = (block["nominal"] > 0).any()
+    search = finalists = nominal = 0
+    if any_nominal:
+        nominal = compiled(
+            search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
+            lane, lane, size, scratch, from_dtype(FOUND), lane, allocates=True,
+        ).address  # fmt: skip
+    if any_nominal or not exhaustive:
+        search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
+    if not exhaustive and (block["shift"] > 0).any():
+        finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
+    return tree._replace(pieces=Pieces(search, finalists, nominal))
 
 
 # What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
@@ -124,8 +155,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
 _PARENT, _FIRST, _SECOND, _SUBTRACT, _MORE = 0, 1, 2, 3, 4
 
 
-@njit(**INNER)
-def _search_block(blocks, b, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
+def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
     """Histograms of one block for the new leaves, and their best cuts."""
     block = blocks.block[b]
     if kinds & (NOMINAL if block.nominal > 0 else NUMERIC) == 0:
@@ -145,11 +175,11 @@ def _search_block(blocks, b, payload, kinds, subsets, criterion, ridge, rows, tr
         else:
             build_histogram(blocks, block, payload, rows, node.start, node.end, total, histogram, base, scratch[0])
         if block.nominal > 0:
-            found = tree.found[k, b]
-            found.score, found.slot, found.bin, found.missing_right = search_nominal(
-                subsets, k, b, blocks.column, block, (criterion, ridge, half), total, histogram, base,
-                scratch, tree.found_left[k, b],
+            arguments = (
+                subsets, k, b, blocks.column, block, criterion, ridge, half, total, histogram, base, scratch,
+                tree.found[k, b], tree.found_left[k, b],
             )  # fmt: skip
+            call(tree.pieces.nominal, arguments)
         elif block.shift > 0:
             scan_coarse(blocks.column, block, criterion, ridge, half, total, histogram, base, scratch, tree.coarse[k])
         else:
@@ -202,6 +232,20 @@ def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, s
             blocks, slot, tree.coarse[k, slot].row, payload, criterion, ridge, rows, node.start, node.end,
             tree.total[number], tree.pool[node.place], tree.fine[tid], scratch, tree.found_left[k, at],
         )  # fmt: skip
+
+
+def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, rows, tree, scratch):
+    """From coarse cuts to the best cuts of the new leaves: see ``scan``."""
+    if tid == 0:
+        for k in range(2):
+            if tree.plan[_FIRST + k] >= 0:
+                _choose_finalists(blocks, tree.coarse[k], tree.finalists[k])
+    barrier(n_threads, sync)
+    item = next_item(sync)
+    while item < 2 * FINALISTS:
+        _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch)
+        item = next_item(sync)
+    barrier(n_threads, sync)
 
 
 @njit(**INNER)
@@ -339,7 +383,7 @@ def _choose_cut(columns, found, found_left, node, best_left):
     return best
 
 
-@njit(**ONCE)
+@njit(**INNER)
 def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     """OUT right: which of rows[begin:stop] go right.
 
@@ -370,7 +414,7 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     part[0], part[1], part[2], part[3] = n_left, low, high, n_missing
 
 
-@njit(**ONCE)
+@njit(**INNER)
 def _partition(tid, n_threads, sync, blocks, subsets, number, node, rows, spare, right, parts):
     """Stable partition of the node's rows, left side first.
 
@@ -510,17 +554,12 @@ def grow(
 
     short : Short under EDGE, else None
     kinds : NUMERIC, NOMINAL or both, the columns that may be cut
-    subsets : Subsets, or None where no column is nominal
     keep_rows : histograms of nodes with fewer rows are not kept for subtraction
     pull, curvature : G and H; H is |G| where it has no rows
     leaf, sums : OUT, see `_read_leaves`
     """
     width, half = payload.width, payload.half
-    scratch = np.zeros((4, width), payload.dense.dtype)
-    zeros = np.zeros(width, payload.dense.dtype)
-    any_coarse = False
-    for b in range(blocks.block.size):
-        any_coarse = any_coarse or (blocks.block[b].shift > 0 and kinds & NUMERIC != 0)
+    scratch = tree.scratch[tid]
     # A stump is cut even where a constant would have the larger edge (3.4.2).
     stump = criterion == EDGE and n_leaves == 2
     plan = tree.plan
@@ -538,7 +577,7 @@ def grow(
         root.kept = tree.pool.shape[0] > 2 and rows.size >= keep_rows
         root.place = 0 if root.kept else tree.pool.shape[0] - 2
         n_kept = root.kept
-        root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], zeros)
+        root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], scratch[0])
         plan[_PARENT], plan[_FIRST], plan[_SECOND], plan[_SUBTRACT] = -1, 0, -1, 0
     barrier(n_threads, sync)
     while True:
@@ -546,28 +585,16 @@ def grow(
             _begin_edge(tid, n_threads, sync, blocks.block.size, short, rows, tree)
         item = next_item(sync)
         while item < blocks.block.size:
-            if short is None:
-                _search_block(blocks, item, payload, kinds, subsets, criterion, ridge, rows, tree, scratch)
-            else:
-                if blocks.block[item].nominal == 0:
-                    _bound_leaves(tid, blocks, item, short, kinds, rows, tree)
-                elif subsets is not None:
-                    _search_block(blocks, item, payload, kinds, subsets, criterion, ridge, rows, tree, scratch)
+            if short is None or blocks.block[item].nominal > 0:
+                call(tree.pieces.search, (item, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch))
+            elif short is not None:
+                _bound_leaves(tid, blocks, item, short, kinds, rows, tree)
             item = next_item(sync)
         barrier(n_threads, sync)
         if short is not None:
             _search_edge(tid, n_threads, sync, blocks, payload, short, rows, tree, stump, scratch)
-        elif any_coarse:
-            if tid == 0:
-                for k in range(2):
-                    if plan[_FIRST + k] >= 0:
-                        _choose_finalists(blocks, tree.coarse[k], tree.finalists[k])
-            barrier(n_threads, sync)
-            item = next_item(sync)
-            while item < 2 * FINALISTS:
-                _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch)
-                item = next_item(sync)
-            barrier(n_threads, sync)
+        elif tree.pieces.finalists != 0 and kinds & NUMERIC != 0:
+            call(tree.pieces.finalists, (tid, n_threads, sync, blocks, payload, criterion, ridge, rows, tree, scratch))
         if tid == 0:
             for k in range(2):
                 number = plan[_FIRST + k]
@@ -593,7 +620,7 @@ def grow(
         if tid == 0:
             n_kept = _split(keep_rows, tree, parent, border, n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):
-                tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], zeros)
+                tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
         n_nodes += 2
         barrier(n_threads, sync)
         if (n_nodes + 1) // 2 >= n_leaves:

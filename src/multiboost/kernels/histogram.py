@@ -11,27 +11,16 @@ The *payload* of a sample is what a criterion needs of it, in fixed point:
 Histogram rows have ``width`` lanes: ``half`` for EDGE, ``2 * half`` otherwise.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import from_dtype, njit, typeof, types
 
-from .blocks import wide_code
-from .lanes import (
-    INNER,
-    ONCE,
-    add_1,
-    add_2,
-    add_4,
-    add_8,
-    add_12,
-    add_16,
-    add_lanes,
-    copy,
-    prefetch,
-    subtract_lanes,
-    zero,
-)
+from .blocks import BLOCK, wide_code
+from .dtypes import CODE, ROW
+from .lanes import INNER, ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
+from .piece import call, compiled
 
 
 class Payload(NamedTuple):
@@ -44,20 +33,22 @@ class Payload(NamedTuple):
     weight: np.ndarray  # (n,) W+ of the positive label
     half: int
     width: int
+    loops: tuple[int, int] = (0, 0)  # pieces, see `with_loops`
 
 
+_MOST = 16  # lanes that are added at once
 _NEAR, _FAR = np.uintp(6), np.uintp(12)  # rows ahead
 
 
-def _add_rows(add):
-    """The loop over rows, with an ``add`` that knows how many lanes there are.
+@cache
+def _add_rows(n):
+    """The loop over rows for ``n`` lanes, from ``lane`` on.
 
-    With many labels it runs several times, each for some of the lanes, from ``lane`` on: an
-    ``add`` of any length would take five times as long.
+    With many labels it runs several times, each for some of the lanes: an addition of any
+    length would take five times as long.
     Unsigned indices, because a signed one is checked for counting from the end.
     """
 
-    @njit(**INNER)
     def add_rows(codes, row_start, block, payload, rows, start, end, histogram, base, lane):
         first_code = np.uintp(block.start)
         stride = np.uintp(block.stride)
@@ -90,19 +81,26 @@ def _add_rows(add):
                 weight = payload.weight[i]
                 for k in range(begin, stop):
                     target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source)
+                    add(histogram, np.intp(target), dense, source, n)
                     histogram[target + position] += weight
             else:
                 for k in range(begin, stop):
                     target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source)
+                    add(histogram, np.intp(target), dense, source, n)
 
     return add_rows
 
 
-_add_rows_1, _add_rows_2, _add_rows_4, _add_rows_8, _add_rows_12, _add_rows_16 = map(
-    _add_rows, (add_1, add_2, add_4, add_8, add_12, add_16)
-)
+def with_loops(payload):
+    """The payload with the loops that add it up: over ``_MOST`` lanes, and over what is left of them."""
+    number, size = typeof(payload.dense), types.intp
+    kinds = (
+        from_dtype(np.dtype(CODE))[::1], types.uint32[::1], from_dtype(BLOCK), typeof(payload),
+        from_dtype(np.dtype(ROW))[::1], size, size, number, size, size,
+    )  # fmt: skip
+    rest = payload.lanes % _MOST
+    many = compiled(_add_rows(_MOST), *kinds).address if payload.lanes >= _MOST else 0
+    return payload._replace(loops=(many, compiled(_add_rows(rest), *kinds).address if rest > 0 else 0))
 
 
 @njit(**INNER)
@@ -130,22 +128,12 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
     if block.wide > 0:
         _add_rows_wide(codes, block, payload, rows, start, end, histogram, base)
     else:
+        many, few = payload.loops
         lane = np.intp(0)
         while lane < payload.lanes:
-            more = payload.lanes - lane
-            if more >= 16:
-                _add_rows_16(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
-            elif more == 12:
-                _add_rows_12(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
-            elif more == 8:
-                _add_rows_8(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
-            elif more == 4:
-                _add_rows_4(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
-            elif more == 2:
-                _add_rows_2(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
-            else:
-                _add_rows_1(codes, row_start, block, payload, rows, start, end, histogram, base, lane)
-            lane += 16
+            loop = many if lane + _MOST <= payload.lanes else few
+            call(loop, (codes, row_start, block, payload, rows, start, end, histogram, base, lane))
+            lane += _MOST
     none = np.intp(0)
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):

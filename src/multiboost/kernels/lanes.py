@@ -19,19 +19,31 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+# Most kernels allocate nothing, so that references to their arrays need not be counted; none
+# is called from C.  Both save a little of the time of compiling them.  What does not count
+# references must not return an array to a kernel that does.
 OPTIONS: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "nsz", "contract"},
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
 }
-# For kernels that only other kernels call: nothing to call them from Python, which
-# saves a little of the time of compiling them.
-INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# For the few that do allocate.
+ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
+# For kernels that only other kernels call: nothing to call them from Python.
+INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True}
 # For kernels that have a name but only one caller: compiled as a part of it.
 ONCE: dict[str, Any] = {**INNER, "inline": "always"}
 # For what stands in the innermost loops: a call there costs as much as the work.
 INLINE: dict[str, Any] = {**INNER, "forceinline": True}
+
+
+def new_scratch(n_threads, width, dtype):
+    """Four histogram rows for each thread, and a cache line between those of two threads."""
+    gap = -(-64 // (width * np.dtype(dtype).itemsize))
+    return np.zeros((n_threads, 4 + gap, width), dtype)
 
 
 def _pointer(context, builder, array_type, array, index, n):
@@ -179,7 +191,7 @@ def _newton(n):
     return newton
 
 
-_add8, _add4, _add2 = (_accumulate(n, subtract=False) for n in (8, 4, 2))
+_add8, _add4 = (_accumulate(n, subtract=False) for n in (8, 4))
 _subtract8, _subtract4 = (_accumulate(n, subtract=True) for n in (8, 4))
 _is_zero8, _is_zero4 = (_is_zero(n) for n in (8, 4))
 _edge8, _edge4 = (_edge(n) for n in (8, 4))
@@ -218,6 +230,27 @@ def copy(typingctx, dst, di, src, si, n):
     return types.void(dst, types.intp, src, types.intp, types.intp), codegen
 
 
+@intrinsic(prefer_literal=True)
+def add(typingctx, dst, di, src, si, n):
+    """`add_lanes` for a constant n, without its loop."""
+
+    def codegen(context, builder, signature, args):
+        dst_type, src_type = signature.args[0], signature.args[2]
+        k = 0
+        while k < n.literal_value:
+            step = next(step for step in (8, 4, 2, 1) if k + step <= n.literal_value)
+            at = [builder.add(i, ir.Constant(i.type, k)) for i in (args[1], args[3])]
+            pointer = _pointer(context, builder, dst_type, args[0], at[0], step)
+            old = builder.load(pointer)
+            old.align = dst_type.dtype.bitwidth // 8
+            new = builder.add(old, _load(context, builder, src_type, args[2], at[1], step))
+            builder.store(new, pointer).align = old.align
+            k += step
+        return context.get_dummy_value()
+
+    return types.void(dst, types.intp, src, types.intp, n), codegen
+
+
 @intrinsic
 def prefetch(typingctx, array, i):
     """Ask for array[i] before it is needed."""
@@ -247,39 +280,6 @@ def add_lanes(dst, di, src, si, n):
         dst[di] += src[si]
         if n == 2:
             dst[di + 1] += src[si + 1]
-
-
-@njit(**INLINE)
-def add_1(dst, di, src, si):
-    """`add_lanes` for n = 1, without its loop; likewise the next ones."""
-    dst[np.uintp(di)] += src[np.uintp(si)]
-
-
-@njit(**INLINE)
-def add_2(dst, di, src, si):
-    _add2(dst, di, src, si)
-
-
-@njit(**INLINE)
-def add_4(dst, di, src, si):
-    _add4(dst, di, src, si)
-
-
-@njit(**INLINE)
-def add_8(dst, di, src, si):
-    _add8(dst, di, src, si)
-
-
-@njit(**INLINE)
-def add_12(dst, di, src, si):
-    _add8(dst, di, src, si)
-    _add4(dst, di + 8, src, si + 8)
-
-
-@njit(**INLINE)
-def add_16(dst, di, src, si):
-    _add8(dst, di, src, si)
-    _add8(dst, di + 8, src, si + 8)
 
 
 @njit(**INLINE)

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from .lanes import INLINE, INNER, OPTIONS
+from .lanes import ALLOCATING, INLINE, INNER
 from .team import next_item
 
 TILE = 64  # rows that go through a DAG together, so that it stays in the cache
@@ -33,7 +33,7 @@ TEST = np.dtype(
 TERM = np.dtype([("first_test", np.intp), ("n_tests", np.intp), ("first_leaf", np.intp)], align=True)
 
 # Bits are promised: no multiplication may be fused with an addition.
-_EXACT = {**OPTIONS, "fastmath": False}
+_EXACT = {**ALLOCATING, "fastmath": False}
 _PART = {**INNER, "fastmath": False}
 
 

@@ -212,5 +212,6 @@ def scan_fine(
 
 @njit(**INNER)
 def leaf_score(criterion, ridge, half, total, zeros):
-    """What a node brings as a leaf: the score of no cut."""
+    """What a node brings as a leaf: the score of no cut; OUT zeros: (width,)."""
+    zero(zeros, 0, total.size)
     return cut_score(criterion, zeros, total, half, ridge)

@@ -24,11 +24,10 @@ was found in 96 % or more for every criterion, and without such moves in 64 to 9
 all vote vectors are.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
+from numba import njit
 
 from .dtypes import EDGE, Z
 from .lanes import INNER, ONCE, add_lanes, copy, is_zero, subtract_lanes, zero
@@ -41,6 +40,8 @@ _POWER_STEPS = 8  # of the power iteration for the leading direction
 _MOST_STEPS = 50  # of one ascent; a handful is usual
 _CLIMB = 128  # categories up to which they also move one at a time; beyond, it gained less than 0.1 %
 _MOST_SWEEPS = 20  # of such moves over all categories
+
+_ALLOCATING = {**INNER, "_nrt": True}
 
 NUMERIC, NOMINAL = 1, 2  # which columns may be cut, as bits
 
@@ -66,7 +67,7 @@ class Room(NamedTuple):
     order: np.ndarray  # (2, .) intp
 
 
-@njit(**INNER)
+@njit(**_ALLOCATING)
 def new_room(size):
     return Room(
         np.empty(size, np.intp),
@@ -281,7 +282,7 @@ def _order_along(sums, present, n_labels, direction, key):
         key[c] = along / _weight_of(sums, at)
 
 
-@njit(**INNER)
+@njit(**_ALLOCATING)
 def _leading_direction(sums, present, n_labels, direction):
     """OUT direction: along which the categories differ most, by power iteration."""
     width = sums.total.size
@@ -488,72 +489,39 @@ def cut_nominal(column, sums, subsets, room, left, best_left, bits):
     return score, np.intp(missing_right)
 
 
-# Trees on tables without nominal columns are given None in place of `Subsets`; the
-# functions below are chosen by that type, so that such users wait for no compilation of
-# the above.
+def search_nominal(
+    subsets, k, b, columns, block, criterion, ridge, half, total, histogram, base, scratch, found, best_left
+):
+    """The best cut of a block of nominal columns; OUT found, best_left and subsets.found[k, b].
 
-_OVERLOAD: Any = INNER
-_COMPILED_ONLY = "numba puts what `overload` chooses in the place of this function"
-
-
-def search_nominal(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
-    """The best cut of a block of nominal columns; as ``scan.scan_block``, and OUT subsets.found[k, b].
-
-    search : criterion, ridge, half
+    A piece: see ``piece``.  Other arguments as in ``scan.scan_block``; found is a FOUND record.
     """
-    raise RuntimeError(_COMPILED_ONLY)
+    width = total.size
+    found_bits = subsets.found[k, b]
+    bits = np.empty_like(found_bits)
+    room = new_room(8 * bits.size)
+    found.score, found.slot, found.bin, found.missing_right = -np.inf, -1, -1, 1
+    for slot in range(block.slot, block.slot_end):
+        column = columns[slot]
+        sums = Sums(criterion, ridge, half, histogram, base + column.code * width, total)
+        score, missing_right = cut_nominal(column, sums, subsets, room, scratch[0], scratch[1], bits)
+        if score > -np.inf and (
+            score > found.score
+            or found.slot < 0
+            or (score == found.score and column.feature < columns[found.slot].feature)
+        ):
+            found.score, found.slot, found.missing_right = score, slot, missing_right
+            copy(best_left, 0, scratch[1], 0, width)
+            copy(found_bits, 0, bits, 0, bits.size)
 
 
-@overload(search_nominal, jit_options=_OVERLOAD)
-def _search_nominal(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
-    def nothing(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
-        return -np.inf, -1, -1, 1
-
-    def best_cut(subsets, k, b, columns, block, search, total, histogram, base, scratch, best_left):
-        criterion, ridge, half = search
-        width = total.size
-        found = subsets.found[k, b]
-        bits = np.empty_like(found)
-        room = new_room(8 * found.size)
-        best, best_slot, best_missing = -np.inf, -1, 1
-        for slot in range(block.slot, block.slot_end):
-            column = columns[slot]
-            sums = Sums(criterion, ridge, half, histogram, base + column.code * width, total)
-            score, missing_right = cut_nominal(column, sums, subsets, room, scratch[0], scratch[1], bits)
-            if score > -np.inf and (
-                score > best or best_slot < 0 or (score == best and column.feature < columns[best_slot].feature)
-            ):
-                best, best_slot, best_missing = score, slot, missing_right
-                copy(best_left, 0, scratch[1], 0, width)
-                copy(found, 0, bits, 0, bits.size)
-        return best, best_slot, -1, best_missing
-
-    return nothing if isinstance(subsets, types.NoneType) else best_cut
-
-
+@njit(**INNER)
 def keep_set(subsets, k, b, number):
     """The set found in block ``b`` for new leaf ``k`` becomes that of its best cut."""
-    raise RuntimeError(_COMPILED_ONLY)
+    copy(subsets.node[number], 0, subsets.found[k, b], 0, subsets.node.shape[1])
 
 
-@overload(keep_set, jit_options=_OVERLOAD)
-def _keep_set(subsets, k, b, number):
-    if isinstance(subsets, types.NoneType):
-        return lambda subsets, k, b, number: None
-
-    def keep(subsets, k, b, number):
-        copy(subsets.node[number], 0, subsets.found[k, b], 0, subsets.node.shape[1])
-
-    return keep
-
-
+@njit(**INNER)
 def in_set(subsets, number, b):
     """Whether bin ``b`` goes right in the cut of a node."""
-    raise RuntimeError(_COMPILED_ONLY)
-
-
-@overload(in_set, jit_options=_OVERLOAD)
-def _in_set(subsets, number, b):
-    if isinstance(subsets, types.NoneType):
-        return lambda subsets, number, b: False
-    return lambda subsets, number, b: (subsets.node[number, b >> 3] >> (b & 7)) & 1 != 0
+    return (subsets.node[number, b >> 3] >> (b & 7)) & 1 != 0

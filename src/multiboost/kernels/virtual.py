@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from .lanes import INNER, OPTIONS
+from .lanes import ALLOCATING, INNER
 from .team import next_item
 from .update import CHUNK
 
@@ -18,7 +18,7 @@ def _flip(source, target, at, signs):
         b[k] = (a[k] ^ m) - m
 
 
-@njit(**OPTIONS)
+@njit(**ALLOCATING)
 def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, flipped, short_flipped):
     """Payload and short payload of the edge under virtual labels.
 
