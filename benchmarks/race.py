@@ -21,10 +21,10 @@ from .size import Size
 SETTINGS: dict[str, dict] = {
     "pendigits": {"base_learner": "tree:20", "n_estimators": 300, **REAL},
     "letter": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
-    "usps": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
+    "usps": {"base_learner": "tree:50", "n_estimators": 300, **REAL},
     "isolet": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
-    "mnist": {"base_learner": "tree:50", "n_estimators": 1000, **REAL},
-    "covertype": {"base_learner": "tree:50", "n_estimators": 1000, **REAL},
+    "mnist": {"base_learner": "tree:50", "n_estimators": 600, **REAL},
+    "covertype": {"base_learner": "tree:1500", "n_estimators": 200, **REAL},
 }
 SHORT = 20.0  # seconds: a shorter fit is repeated
 FEWEST = 10  # rounds of a run that stands in for a longer one
