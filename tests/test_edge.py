@@ -7,6 +7,7 @@ from multiboost import AdaBoostMHClassifier
 from multiboost.base import Stump, Tree, problem
 from multiboost.base.criterion import Edge
 from multiboost.base.problem import Problem, new_payload, new_short
+from multiboost.boosting import settings
 from multiboost.data import dataset as datasets
 from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
@@ -39,7 +40,7 @@ def pull_of(n, n_labels, spread, rng):
 def problem_of(X, pull, team, last_edge):
     """What a base learner is given in such a round."""
     n, n_labels = pull.shape
-    dataset = Dataset(DenseTable(X), 65535, None, 64, n_threads=team.n_threads)
+    dataset = Dataset(DenseTable(X), 65535, None, 64, n_threads=team.n_threads, search="bounds")
     criterion = Edge()
     payload = new_payload(criterion, n, n_labels, None)
     short = new_short(criterion, dataset, n_labels, team.n_threads)
@@ -186,7 +187,8 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
     y = (np.nan_to_num(X[:, 0]) > 0.3).astype(int) + (np.nan_to_num(X[:, 1]) > 0) + (rng.random(400) < 0.05)
     for learner in ("stump", "tree:6", "product:3"):
         digests = set()
-        for groups, light in ((65535, 0.0), (16, 0.03), (4, 1.0)):
+        for columns, groups, light in ((1000, 0, 0.0), (1, 65535, 0.0), (1, 16, 0.03), (1, 4, 1.0)):
+            monkeypatch.setattr(settings, "_WIDE", columns)  # from so many on there are bounds
             monkeypatch.setattr(datasets, "_GROUPS", groups)
             monkeypatch.setattr(problem, "_LIGHT", light)
             model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)

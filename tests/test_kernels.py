@@ -186,7 +186,7 @@ def test_histogram(kind, n_labels, dtype, coarse, sparse):
     """Sums per (column, bin) of some rows; a sibling by subtraction."""
     n = 500
     X = columns_of_many_kinds(n, 1, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, exhaustive=not coarse)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, search="coarse" if coarse else "all")
     blocks = dataset.blocks
     assert (blocks.block["stride"] == 0).any() == sparse
     assert (blocks.block["shift"] > 0).any() == coarse
@@ -231,6 +231,8 @@ def slow_cuts(dataset, X, payload, rows, slot, criterion, ridge):
 
 
 CRITERIA = [
+    ("edge", EDGE, 1, np.int64),
+    ("edge", EDGE, 3, np.int64),
     ("z", Z, 1, np.int32),
     ("newton", NEWTON, 1, np.int32),
     ("z", Z, 3, np.int32),
@@ -245,7 +247,7 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
     """The scan finds the largest score of all cuts, missing values on either side."""
     n, ridge = 300, 50.0
     X = columns_of_many_kinds(n, 4, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, exhaustive=True)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, search="all")
     blocks = dataset.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=5)
     rows = np.random.default_rng(6).permutation(n)[:200].astype(ROW)
@@ -273,12 +275,12 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), CRITERIA)
+@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), [c for c in CRITERIA if c[1] != EDGE])
 def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     """Eight bins at a time, then bin by bin around the best coarse cut."""
     n, ridge = 400, 50.0
     X = columns_of_many_kinds(n, 7, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, exhaustive=False)
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, search="coarse")
     blocks = dataset.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=8)
     rows = np.random.default_rng(9).permutation(n)[:300].astype(ROW)

@@ -52,8 +52,8 @@ def new_payload(criterion: Criterion, n: int, n_labels: int, positive: np.ndarra
 
 
 def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: int) -> Short | None:
-    """Room for the short payload of the edge; None for other criteria."""
-    if criterion.code != EDGE:
+    """Room for the short payload of the edge; None where cuts are searched without bounds."""
+    if criterion.code != EDGE or dataset.search == "all":
         return None
     n, blocks = dataset.n_rows, dataset.blocks
     width = lanes(n_labels + 1)
@@ -167,8 +167,7 @@ class Problem:
                 self.n_rows, n_leaves, blocks, payload.width, payload.dense.dtype, self.team.n_threads, _POOL_BYTES
             )
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed)
-            exhaustive = self.criterion.code == EDGE
-            self.rooms[key] = with_pieces(tree, blocks, payload, subsets, exhaustive), subsets
+            self.rooms[key] = with_pieces(tree, blocks, payload, subsets, self.short is not None), subsets
         tree, subsets = self.rooms[key]
         return tree, subsets._replace(n_starts=cut.starts, constant=cut.constant)
 
@@ -206,9 +205,7 @@ class Problem:
 
         if self.criterion.code != EDGE or not terms:
             return self._quantised(self.criterion, signs)
-        assert self.short is not None  # it belongs to the edge
         payload, short = self._room_for(self.criterion)
-        assert short is not None
         dags = [dag for h in terms for dag in h.terms]
         offset = np.cumsum([0] + [len(dag.values) for dag in dags])[:-1]
         negative = -np.concatenate([dag.values <= 0 for dag in dags]).astype(np.int32)
@@ -216,7 +213,8 @@ class Problem:
         self.team.run(
             flip_labels, self.payload, self.short, leaf, offset, negative, payload, short, alone=self.is_small
         )
-        short = short._replace(mass=self.short.mass, lost=self.short.lost)
+        if short is not None and self.short is not None:
+            short = short._replace(mass=self.short.mass, lost=self.short.lost)
         return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1)
 
     def _quantised(self, criterion: Criterion, signs: Callable[[], np.ndarray]) -> Problem:

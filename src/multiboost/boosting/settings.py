@@ -39,6 +39,10 @@ _FOLDS = 5  # all of them are held out in turn below _FEW rows, else only the fi
 _FEW = 1000
 
 
+_WIDE = 40  # columns from which cuts are bounded before they are searched exactly
+_MANY_BINS = 256  # and bins
+
+
 @dataclass
 class Bins:
     """How columns are binned, see `data.binner.Binner`."""
@@ -84,14 +88,15 @@ class Settings:
         criterion = self.criterion(target)
         n_labels = target.kind.n_labels
         dtype, _ = criterion.number(target.signed.size)
-        exhaustive = criterion.code == EDGE
-        if exhaustive:
-            row_bytes = lanes(n_labels + 1) * np.dtype(SHORT).itemsize
-        else:
-            row_bytes = 2 * lanes(n_labels) * np.dtype(dtype).itemsize
+        search, row_bytes = "coarse", 2 * lanes(n_labels) * np.dtype(dtype).itemsize
+        if criterion.code == EDGE:
+            # Bounds cost two more passes over the payload: too much where there are few columns.
+            bounds = table.n_columns >= _WIDE or self.bins.max_bins > _MANY_BINS
+            search = "bounds" if bounds else "all"
+            row_bytes = lanes(n_labels + 1) * np.dtype(SHORT).itemsize if bounds else row_bytes // 2
         return Dataset(
             table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,
-            exhaustive=exhaustive, min_category_rows=self.bins.min_category_rows,
+            search=search, min_category_rows=self.bins.min_category_rows,
         )  # fmt: skip
 
     def boosting(

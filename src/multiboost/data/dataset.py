@@ -84,9 +84,9 @@ class Dataset:
     row_bytes : int
         Bytes of a histogram row, which decide how many columns make a block.
     n_threads : int
-    exhaustive : bool
-        Whether every bin is searched, as the edge is: columns of very many bins are then
-        grouped for its bounds.  If not, columns of many bins may be searched in coarse steps.
+    search : {"all", "bounds", "coarse"}
+        How cuts are looked for: in every bin; in every bin, with bounds of the edge first, for which
+        columns of very many bins are grouped; or, with columns of many bins, in coarse steps.
 
     Attributes
     ----------
@@ -94,6 +94,7 @@ class Dataset:
     binner : Binner
     blocks : Blocks
     n_rows : int
+    search : str
     row_codes : float
         Mean number of stored codes per row: the work of one pass over the table.
     """
@@ -105,7 +106,7 @@ class Dataset:
         weight,
         row_bytes: int,
         n_threads: int = 1,
-        exhaustive: bool = True,
+        search: str = "all",
         min_category_rows: int = 1,
     ):
         self.table = table
@@ -126,7 +127,8 @@ class Dataset:
             parts = [read(first) for first in groups]
         columns = [pair for part in parts for pair in part]
         self.binner.columns = [bins for bins, _ in columns]
-        self.blocks = _pack([binned for _, binned in columns], table.n_rows, row_bytes, n_threads, exhaustive)
+        self.blocks = _pack([binned for _, binned in columns], table.n_rows, row_bytes, n_threads, search)
+        self.search = search
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
 
 
@@ -182,16 +184,17 @@ class _Layout:
             size += n_codes
 
 
-def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, exhaustive: bool) -> Blocks:
+def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, search: str) -> Blocks:
     members = [j for j, c in enumerate(columns) if c is not None]
     sparse = [j for j in members if columns[j].rows is not None]
     if n_rows * len(sparse) - sum(columns[j].rows.size for j in sparse) < _SPARSE_GAIN * n_rows:
         for j in sparse:
             columns[j] = columns[j].dense(n_rows)
     layout = _Layout(columns, row_bytes, n_threads)
-    if exhaustive:
+    shift_of = dict.fromkeys(members, 0)
+    if search == "bounds":
         shift_of = {j: layout.shift_for_bounds(j) for j in members}
-    else:
+    elif search == "coarse":
         # A node's search costs its bins, or in coarse blocks its rows, a few times over.
         many = {j: columns[j].n_bins for j in members if layout.is_long(j)}
         coarse = _COARSE_ROWS * sum(many.values()) > n_rows

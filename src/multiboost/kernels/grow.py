@@ -130,8 +130,8 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
     )
 
 
-def with_pieces(tree, blocks, payload, subsets, exhaustive):
-    """The tree with the pieces that it is grown with; ``exhaustive``: numbers are searched by ``edge``."""
+def with_pieces(tree, blocks, payload, subsets, bounds):
+    """The tree with the pieces that it is grown with; ``bounds``: numbers are searched by ``edge``."""
     size, number = types.intp, types.float64
     block, rows = blocks.block, typeof(tree.spare)
     lane, scratch = typeof(payload.dense), typeof(tree.scratch[0])
@@ -143,9 +143,9 @@ def with_pieces(tree, blocks, payload, subsets, exhaustive):
             search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
             lane, lane, size, scratch, from_dtype(FOUND), lane, allocates=True,
         ).address  # fmt: skip
-    if any_nominal or not exhaustive:
+    if any_nominal or not bounds:
         search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
-    if not exhaustive and (block["shift"] > 0).any():
+    if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
     return tree._replace(pieces=Pieces(search, finalists, nominal))
 

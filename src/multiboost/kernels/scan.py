@@ -1,4 +1,4 @@
-"""Criteria, and the search for the best cut of a block from its histogram (the edge: see ``edge``).
+"""Criteria, and the search for the best cut of a block from its histogram; of the edge also see ``edge``.
 
 A cut after bin b sends the bins 0..b to the left, the rest to the right, and says on
 which side missing values go.  Scores are "more is better":
@@ -60,9 +60,11 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
     last = n_rows - 1
     while last >= 0 and is_zero(histogram, first + last * width, width):
         last -= 1
-    # Without missing values a cut after the last row is no cut; its score says so.
+    # Without missing values a cut after the last row is no cut; its score says so, except
+    # with EDGE, where it is the edge of the constant classifier.
+    end = last if criterion == EDGE and not has_missing else last + 1
     best, best_row, best_missing = -np.inf, -1, 1
-    for row in range(last + 1):
+    for row in range(end):
         at = first + row * width
         if is_zero(histogram, at, width):
             continue

@@ -25,7 +25,7 @@ def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, fl
     leaf : (terms, n) leaf of each sample in each of the other terms
     offset : (terms,) first row of the term in ``negative``
     negative : (leaves, K) int32, -1 where a leaf votes -1, else 0
-    flipped, short_flipped : OUT
+    flipped, short_flipped : OUT; there is no short payload where there are no bounds: None
     """
     n_terms, n = leaf.shape
     n_labels = negative.shape[1]
@@ -41,8 +41,8 @@ def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, fl
                 for k in range(n_labels):
                     signs[k] ^= row[k]
             _flip(payload.dense, flipped.dense, i * payload.lanes, signs)
-            _flip(short.payload.dense, short_flipped.payload.dense, i * short.payload.lanes, signs)
-            short_flipped.payload.dense[i * short.payload.lanes + n_labels] = short.payload.dense[
-                i * short.payload.lanes + n_labels
-            ]
+            if short is not None:
+                at = i * short.payload.lanes
+                _flip(short.payload.dense, short_flipped.payload.dense, at, signs)
+                short_flipped.payload.dense[at + n_labels] = short.payload.dense[at + n_labels]
         chunk = next_item(sync)
