@@ -18,7 +18,7 @@ from multiboost.boosting.settings import Bins, Settings
 from multiboost.boosting.step import RateStep
 from multiboost.data.table import as_table
 from multiboost.data.target import Target, recognise
-from multiboost.kernels.lanes import add_12
+from multiboost.kernels.lanes import add
 from multiboost.kernels.team import Team, next_item
 from multiboost.losses import LOSSES
 
@@ -48,7 +48,7 @@ def _add(tid, n_threads, sync, places, payload, histogram):
     own = histogram[tid]
     for r in range(tid, places.shape[0], n_threads):
         for k in range(places.shape[1]):
-            add_12(own, np.intp(places[r, k]) * 12, payload, r * 12)
+            add(own, np.intp(places[r, k]) * 12, payload, np.intp(r * 12), 12)
 
 
 def bandwidth(threads: int, repeats: int = 5) -> float:

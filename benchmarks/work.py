@@ -88,6 +88,11 @@ def discrete_stumps(team: Team) -> Callable[[], object]:
     return _rounds(team, 5, *_levels(3000, 16, 16, 26), "stump", "discrete", "exponential")
 
 
+def bounded_stumps(team: Team) -> Callable[[], object]:
+    """Many columns, whose cuts are bounded before they are searched."""
+    return _rounds(team, 4, *_levels(1500, 60, 200, 10), "stump", "discrete", "exponential")
+
+
 def discrete_products(team: Team) -> Callable[[], object]:
     """Virtual labels, again and again."""
     return _rounds(team, 2, *_levels(1500, 16, 16, 10), "product:3", "discrete", "exponential")
@@ -116,7 +121,7 @@ def prediction(team: Team) -> Callable[[], object]:
 
 CASES: dict[str, Callable[[Team], Callable[[], object]]] = {
     case.__name__.replace("_", " "): case
-    for case in (discrete_stumps, discrete_products, real_trees, one_label, prediction)
+    for case in (discrete_stumps, bounded_stumps, discrete_products, real_trees, one_label, prediction)
 }
 
 
