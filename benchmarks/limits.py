@@ -92,7 +92,7 @@ def main() -> None:
     for threads in (1, THREADS):
         print(f"{threads} threads: {bandwidth(threads) / 1e9:.1f} GB/s read from memory")
         for n_bytes in (16_000, 200_000, 600_000, 4_000_000):
-            rate = additions(threads, 20_000, n_bytes)
+            rate = additions(threads, 200_000, n_bytes)
             print(f"  histograms of {n_bytes / 1000:g} kB: {1e9 / rate:.2f} ns for an addition of twelve lanes")
     split = data.mnist()
     for votes, learner, parameters in (("discrete", "stump", DISCRETE), ("real", "tree:50", REAL)):
@@ -100,7 +100,7 @@ def main() -> None:
             print(f"mnist, {votes} votes, {name}: {value / 1e6:.1f} million")
         ours(learner, 1, **parameters).fit(split.X, split.y)
         times = Times.of(1000 * round_seconds(ours(learner, 20, **parameters).fit(split.X, split.y)))
-        print(f"mnist, {votes} votes, {learner}: {times} ms a round")
+        print(f"mnist, {votes} votes, {learner}: {times.median:.1f} ms a round, {times.low:.1f} to {times.high:.1f}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from multiboost import AdaBoostMHClassifier, load_model
 from multiboost.base.criterion import LogOdds
+from multiboost.boosting.callbacks import Callback
 from multiboost.boosting.settings import Settings
 
 from .conftest import ROOT, make_classes, make_labels, make_levels
@@ -434,3 +435,18 @@ def test_make_labels_is_not_trivial():
     X, Y = make_labels(250, 6, 4)
     clf = boost(X, Y, "real", n_rounds=30)
     assert np.mean(clf.predict(X) == Y) > max(Y.mean(), 1 - Y.mean()) + 0.1
+
+
+def test_rounds_do_not_keep_rows(three_classes):
+    """What a round leaves behind does not grow with the number of rows."""
+    X, y = three_classes
+    kept = []
+
+    class Look(Callback):
+        def after_round(self, run):
+            kept.extend(h.leaf.base if h.leaf.base is not None else h.leaf for h in run.builder.rounds)
+            return False
+
+    AdaBoostMHClassifier("tree:4", 3).fit(X, y, callbacks=[Look()])
+    assert kept
+    assert max(array.size for array in kept) == 0

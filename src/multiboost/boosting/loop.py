@@ -12,6 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
+from ..base.classifier import empty_leaf
 from ..base.criterion import Criterion
 from ..base.problem import Problem, new_payload, new_short
 from ..data.dataset import Dataset
@@ -158,7 +159,7 @@ class Boosting:
         offset = np.cumsum([0] + [len(dag.values) for dag in h.terms])[:-1]
         values = h.terms[0].values if len(h.terms) == 1 else np.concatenate([dag.values for dag in h.terms])
         self._advance(h.leaf, offset, values)
-        h.leaf = h.leaf[:, :0]  # n numbers that nobody needs again
+        h.leaf = empty_leaf(len(h.leaf), 0)  # n numbers that nobody needs again; a slice would keep them
         self.builder.append(h)
         self.n_rounds += 1
         row = [edge, alpha, energy, self.risk, self.training_error, searched - begin, perf_counter() - searched]
