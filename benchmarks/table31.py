@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -266,6 +267,16 @@ def collect(work: Path) -> dict:
     return {"machine": machine(), "cells": cells, "choices": choices}
 
 
+def merged(path: Path, found: dict) -> dict:
+    """Results, and those of the file before them: a cell whose state is gone, or has fewer rounds, stays as it was."""
+    before = json.loads(path.read_text()) if path.exists() else {"cells": {}, "choices": {}}
+    cells = dict(before["cells"])
+    for name, cell in found["cells"].items():
+        if name not in cells or cell["rounds"] >= cells[name]["rounds"]:
+            cells[name] = cell
+    return {**found, "cells": cells, "choices": {**before["choices"], **found["choices"]}}
+
+
 def _signed(value: float) -> str:
     return f"{value:+.2f}"
 
@@ -390,13 +401,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--validation-rounds", type=int, help=f"instead of {VALIDATION_ROUNDS}")
     parser.add_argument("--minutes", type=float, default=np.inf, help="stop cleanly after so many")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--max-bins", type=int, default=256)
+    parser.add_argument("--max-bins", type=int, default=65535, help="fewer are not the algorithm of the table")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the state of the runs")
     parser.add_argument("--collect", action="store_true", help="only write the results of all runs so far as JSON")
     parser.add_argument("--results", type=Path, default=RESULTS, help="that file")
     given = parser.parse_args(arguments)
     if given.collect:
-        write_json(given.results, collect(given.work))
+        write_json(given.results, merged(given.results, collect(given.work)))
         return
     try:
         names = [cell for name in given.names or PUBLISHED for cell in cells_of(name)]

@@ -194,3 +194,11 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
             model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)
             digests.add(model.ensemble_.digest())
         assert len(digests) == 1
+
+
+def test_bounds_of_long_columns():
+    """A narrow table has bounds where a column has very many bins, and only there."""
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    for column, search in ((X.round(1), "all"), (X, "bounds")):
+        assert Dataset(DenseTable(column), 65535, None, 64, search="bounds of long columns").search == search
+    assert Dataset(DenseTable(X), 200, None, 64, search="bounds of long columns").search == "all"

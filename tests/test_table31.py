@@ -90,3 +90,14 @@ def test_one_process_at_a_cell(tmp_path, small, capsys):
         table31.main(["pendigits/stump", "--work", str(tmp_path), "--rounds", "3"])
     assert "skipped pendigits/stump: another process" in capsys.readouterr().out
     assert not path.exists()
+
+
+def test_results_outlive_their_state(tmp_path):
+    """Cells whose state is gone stay in the results, and so do those with more rounds."""
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"cells": {"a": {"rounds": 9}, "b": {"rounds": 5}}, "choices": {"a": 1}}))
+    found = {"machine": {}, "cells": {"b": {"rounds": 4}, "c": {"rounds": 1}}, "choices": {"b": 2}}
+    merged = table31.merged(path, found)
+    assert {name: cell["rounds"] for name, cell in merged["cells"].items()} == {"a": 9, "b": 5, "c": 1}
+    assert merged["choices"] == {"a": 1, "b": 2}
+    assert table31.merged(tmp_path / "none.json", found) == found

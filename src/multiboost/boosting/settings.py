@@ -40,7 +40,6 @@ _FEW = 1000
 
 
 _WIDE = 40  # columns from which cuts are bounded before they are searched exactly
-_MANY_BINS = 256  # and bins
 
 
 @dataclass
@@ -91,9 +90,9 @@ class Settings:
         search, row_bytes = "coarse", 2 * lanes(n_labels) * np.dtype(dtype).itemsize
         if criterion.code == EDGE:
             # Bounds cost two more passes over the payload: too much where there are few columns.
-            bounds = table.n_columns >= _WIDE or self.bins.max_bins > _MANY_BINS
-            search = "bounds" if bounds else "all"
-            row_bytes = lanes(n_labels + 1) * np.dtype(SHORT).itemsize if bounds else row_bytes // 2
+            wide = table.n_columns >= _WIDE
+            search = "bounds" if wide else "bounds of long columns"
+            row_bytes = lanes(n_labels + 1) * np.dtype(SHORT).itemsize if wide else row_bytes // 2
         return Dataset(
             table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,
             search=search, min_category_rows=self.bins.min_category_rows,

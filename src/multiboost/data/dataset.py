@@ -22,6 +22,7 @@ _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most
 _WIDE = 16  # columns for each thread from which there are two blocks for each
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _GROUPS = 128  # of bins of a column that have bounds of the edge
+_LONG = 256  # bins from which a column is better bounded than searched
 _GROUPED = 0.05  # share of the most frequent bin above which a group's bound would be of no use
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 
@@ -84,9 +85,10 @@ class Dataset:
     row_bytes : int
         Bytes of a histogram row, which decide how many columns make a block.
     n_threads : int
-    search : {"all", "bounds", "coarse"}
+    search : {"all", "bounds", "bounds of long columns", "coarse"}
         How cuts are looked for: in every bin; in every bin, with bounds of the edge first, for which
-        columns of very many bins are grouped; or, with columns of many bins, in coarse steps.
+        columns of very many bins are grouped; so where there are such columns, else without; or, with
+        columns of many bins, in coarse steps.
 
     Attributes
     ----------
@@ -127,6 +129,9 @@ class Dataset:
             parts = [read(first) for first in groups]
         columns = [pair for part in parts for pair in part]
         self.binner.columns = [bins for bins, _ in columns]
+        if search == "bounds of long columns":
+            long = any(bins.n_bins > _LONG and not bins.nominal for bins in self.binner.columns)
+            search = "bounds" if long else "all"
         self.blocks = _pack([binned for _, binned in columns], table.n_rows, row_bytes, n_threads, search)
         self.search = search
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
