@@ -21,7 +21,7 @@ from .lanes import INNER
 
 _ARRIVED, _GENERATION, _NEXT = 0, 8, 16
 SYNC_SIZE = 24
-_SPINS = 4000  # then the processor is offered to others
+_SPINS = 1 << 20  # milliseconds; offering the processor sooner costs a whole slice of time on a busy machine
 
 
 # Offers the processor to another thread; the C library of every platform has one.
