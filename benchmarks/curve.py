@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,11 @@ class Curve(NamedTuple):
         position = first_at(self.errors, level)
         return None if position is None else (self.rounds[position - 1], self.seconds[position - 1])
 
+    def until(self, rounds: int) -> Curve:
+        """The beginning."""
+        end = int(np.searchsorted(self.rounds, rounds, side="right"))
+        return Curve(*(values[:end] for values in self))
+
     def thinned(self, points: int = 60) -> Curve:
         """At about so many rounds, evenly spaced on a logarithmic axis."""
         where = np.searchsorted(self.rounds, log_rounds(self.rounds[-1], points))
@@ -54,8 +60,8 @@ def own_curve(model, seconds: float, X_test, y_test) -> Curve:
     return Curve.of(range(1, len(each) + 1), seconds - each.sum() + np.cumsum(each), errors)
 
 
-def peer_curve(peer, seconds: float, X_test, y_test, points: int = 20) -> Curve:
-    """Some rounds of a fitted peer, with seconds in proportion to the rounds: it does not say what each took."""
-    rounds = log_rounds(peer.made, points)
+def peer_curve(peer, seconds: float, X_test, y_test, points: int = 20, grid: Iterable[int] = ()) -> Curve:
+    """Some rounds of a fitted peer, those of the grid among them; seconds as it has noted them, else in proportion."""
+    rounds = sorted({*log_rounds(peer.made, points), *(t for t in grid if t <= peer.made)})
     errors = [error_of(predicted, y_test) for predicted in peer.staged(X_test, rounds)]
-    return Curve.of(rounds, np.array(rounds) * seconds / peer.made, errors)
+    return Curve.of(rounds, peer.seconds_at(rounds, seconds), errors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from multiboost.disk import whole_file
@@ -16,7 +17,7 @@ from .markdown import bold_lowest, run_table, short, spread, table
 from .measure import Times
 from .ours import DEFAULTS, NAME
 from .peers import PEERS, RACERS
-from .race import duel_key, own_key, peer_key
+from .race import best_run, duel_key, own_key, peer_key
 
 NAME_OF_PAGE = "benchmarks.md"
 PARTS = ("race", "core", "scaling", "prediction", "memory", "large", "startup", "threads")
@@ -67,15 +68,15 @@ class Peers:
     """Runs of the peers on one data set: (peer, rounds) to what was found, without those that were skipped."""
 
     def __init__(self, found: Found, name: str):
-        keys = [key for key in found.part(f"race/{name}") if " against " not in key]
-        self.rounds = sorted({int(key.rsplit("/", 1)[1]) for key in keys if key.rsplit("/", 1)[1].isdigit()})
+        ends = {key.rsplit("/", 1)[1] for key in found.part(f"race/{name}")}
+        self.rounds = sorted(int(end) for end in ends if end.isdigit())
         self.grid = [(peer, n) for peer in RACERS.values() for n in self.rounds]
         every = {(peer, n): found(peer_key(name, peer, n)) for peer, n in self.grid}
         self.done = {run: what for run, what in every.items() if what is not None}
 
     def best(self):
         """The run with the lowest error, the quickest of several; None if there are none."""
-        return min(self.done, key=lambda run: (self.done[run]["error"], self.done[run]["seconds"]), default=None)
+        return best_run(self.done)
 
     def longest(self) -> dict[str, Curve]:
         """The learning curve of every peer's longest run."""
@@ -112,8 +113,8 @@ def race_rows(found: Found) -> list[Row]:
         note = f"{best[0].name}, {peers.done[best]['rounds']} rounds"
         text = f"{own['error']:.2f} %"
         rows.append(Row(f"{name}, final test error", f"at most {error:.2f} %", text, own["error"] <= error, note))
-        against = found(duel_key(name, *best))
-        if against is not None:
+        against = found(duel_key(name))
+        if against is not None and against["error"] == error:
             ratio = against.get("ratio")
             ratios[name] = None if ratio is None else ratio["median"]
             ok = ratio is not None and ratio["median"] <= ALL_SETS
@@ -163,18 +164,23 @@ def exponents(found: Found, axis: str, learner: str) -> dict | None:
     return {"values": values, **figures}
 
 
-def scaling_rows(found: Found) -> list[Row]:
-    """Lines of scaling: nowhere faster than linear in the last decade."""
-    rows = []
+def growths(found: Found) -> Iterator[tuple[str, str, dict]]:
+    """Learner, axis and exponents, where they were measured."""
     for learner in scaling.LEARNERS:
         for axis in scaling.AXES:
             figures = exponents(found, axis, learner)
-            if figures is None:
-                continue
-            main = figures["seconds" if axis == "rounds" else "round"]
-            reached = main["all"] if main["upper"] is None else main["upper"]
-            text = f"power {reached:.2f} of {axis}"
-            rows.append(Row(f"{learner}, growth with {axis}", "at most 1", text, reached <= 1 + scaling.TOLERANCE))
+            if figures is not None:
+                yield learner, axis, figures
+
+
+def scaling_rows(found: Found) -> list[Row]:
+    """Lines of scaling: nowhere faster than linear in the last decade."""
+    rows = []
+    for learner, axis, figures in growths(found):
+        main = figures["seconds" if axis == "rounds" else "round"]
+        reached = main["all"] if main["upper"] is None else main["upper"]
+        text = f"power {reached:.2f} of {axis}"
+        rows.append(Row(f"{learner}, growth with {axis}", "at most 1", text, reached <= 1 + scaling.TOLERANCE))
     return rows
 
 
@@ -204,35 +210,21 @@ commit {commits}; the table is about the last run.
 
 All packages have the same table and the same number of threads. Peers are at their defaults but for the number of
 rounds; AdaBoost is scikit-learn's, which has one thread, once with its default stumps and once with decision trees of
-depth 10. Times are wall times of `fit` after a short fit that imports and compiles. What takes less than 20 s is
-repeated, ours and the peer's in turn, so that a slow moment of the machine meets both; longer fits of peers are made
-once. A fit of a peer that is expected to take longer than a limit has fewer rounds, as many as fit into it, or is left
-out; both are said."""
-
-
-def seconds_of_peer(found: Found, name: str, run: tuple, what: dict) -> str:
-    """Seconds of a peer's fit, from the repeats if there are any."""
-    against = found(duel_key(name, *run)) or {}
-    return spread(Times.of(against.get("peer_seconds", [what["seconds"]]))._asdict())
+depth 10. Times are wall times of `fit` after a short fit that imports and compiles. Where ratios have a spread,
+what takes less than 20 s is repeated, ours and the peer's in turn, so that a slow moment of the machine meets both;
+longer fits of peers are made once. A fit of a peer that is expected to take longer than a limit has fewer rounds, as
+many as fit into it, or is left out; both are said."""
 
 
 def race_table(found: Found, name: str, peers: Peers) -> str:
     """All runs on a data set."""
-    best = peers.best()
+    own = {method: what for method in (NAME, DEFAULTS) if (what := found(own_key(name, method))) is not None}
     rows, errors = [], []
-    for method in (NAME, DEFAULTS):
-        own = found(own_key(name, method))
-        if own is None:
-            continue
-        reached = None if best is None else Curve(**own["curve"]).first(peers.done[best]["error"])
-        ratio = (
-            "" if best is None else "never" if reached is None else short(reached[1] / peers.done[best]["seconds"], 2)
-        )
-        seconds = spread(Times.of(own["seconds"])._asdict())
-        rows.append([method, str(own["rounds"]), f"{own['error']:.2f}", seconds, ratio])
-        errors.append(own["error"])
-    for run in peers.grid:
-        peer, rounds = run
+    for method, what in own.items():
+        seconds = spread(Times.of(what["seconds"])._asdict())
+        rows.append([method, str(what["rounds"]), f"{what['error']:.2f}", seconds, ""])
+        errors.append(what["error"])
+    for peer, rounds in peers.grid:
         what = found.any(peer_key(name, peer, rounds))
         if what is None:
             continue
@@ -240,11 +232,11 @@ def race_table(found: Found, name: str, peers: Peers) -> str:
             rows.append([peer.name, str(rounds), "", f"skipped, {what['skipped']}", ""])
             errors.append(None)
             continue
-        against = found(duel_key(name, *run)) or {"ratio": None}
-        ratio = spread(against["ratio"]) if against.get("ratio") else "never" if "lowest" in against else ""
+        reached = Curve(**own[NAME]["curve"]).first(what["error"]) if NAME in own else None
+        ratio = short(reached[1] / what["seconds"], 2) if reached else "never" if NAME in own else ""
         made = str(rounds) if what["rounds"] == rounds else f"{what['rounds']}, for {rounds}"
         made = made if what["made"] == what["rounds"] else f"{what['made']}, stopped"
-        rows.append([peer.name, made, f"{what['error']:.2f}", seconds_of_peer(found, name, run, what), ratio])
+        rows.append([peer.name, made, f"{what['error']:.2f}", short(what["seconds"], 3), ratio])
         errors.append(what["error"])
     for row, text in zip(rows, bold_lowest(errors, [row[2] for row in rows]), strict=True):
         row[2] = text
@@ -255,11 +247,13 @@ def race(found: Found, pictures: Path) -> str:
     """Tables and pictures of the race."""
     text = """## Race
 
-The last column is the time of a fit of ours that has just as many rounds as we need to reach the error of that line
-(the first round of our test curve that is as good), over the time of that line's fit. In our own lines it is the time
-to the best peer's error as read off our curve, over that peer's time. Pictures have test error against training
-seconds: ours from the seconds of each round, with all that comes before the first; a peer's from its longest run, in
-proportion to the number of rounds, as peers do not say how long each took."""
+The last column is our time to the error of that line, as read off our learning curve (its first round that is as
+good), over that line's seconds. For the best peer of each set it was also timed, see the summary: fits of ours with
+just as many rounds as it takes, and fits of that peer. With all peers but CatBoost a shorter fit is the beginning of a
+longer one, so that the longest was made and the others are read off it; LightGBM, XGBoost and CatBoost tell after every
+round how long it took, scikit-learn's seconds are in proportion to the rounds. Pictures have test error against
+training seconds: ours from the seconds of each round, with all that comes before the first; a peer's from its longest
+run."""
     parts = [text]
     for name in data.STANDARD:
         peers = Peers(found, name)
@@ -291,21 +285,17 @@ proportion to the number of rounds, as peers do not say how long each took."""
 def scaling_part(found: Found) -> str:
     """Exponents."""
     rows = []
-    for learner in scaling.LEARNERS:
-        for axis in scaling.AXES:
-            figures = exponents(found, axis, learner)
-            if figures is None:
-                continue
-            values = figures["values"]
-            for what, title in (("round", "a round"), ("seconds", "a fit")):
-                if what in figures:
-                    one = figures[what]
-                    upper = "" if one["upper"] is None else f"{one['upper']:.2f}"
-                    low, high = (short(1000 * seconds, 3) for seconds in one["ends"])
-                    rows.append(
-                        [f"{learner}, {axis}", f"{values[0]:,} to {values[-1]:,}", title, low, high]
-                        + [f"{one['all']:.2f}", upper]
-                    )
+    for learner, axis, figures in growths(found):
+        values = figures["values"]
+        for what, title in (("round", "a round"), ("seconds", "a fit")):
+            if what in figures:
+                one = figures[what]
+                upper = "" if one["upper"] is None else f"{one['upper']:.2f}"
+                low, high = (short(1000 * seconds, 3) for seconds in one["ends"])
+                rows.append(
+                    [f"{learner}, {axis}", f"{values[0]:,} to {values[-1]:,}", title, low, high]
+                    + [f"{one['all']:.2f}", upper]
+                )
     base = ", ".join(f"{value:,} {axis}" for axis, value in scaling.BASE.items())
     head = ["", "range", "seconds of", "first, ms", "last, ms", "power, all", "power, last decade"]
     return f"""## Growth

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -26,6 +27,7 @@ class Peer(ABC):
 
     name = ""
     package = ""
+    nested = True  # whether a fit of fewer rounds is the beginning of one of more
 
     def __init__(self, rounds: int | None = None, threads: int = THREADS):
         self.rounds = rounds
@@ -44,13 +46,26 @@ class Peer(ABC):
         """What the package's fit has to be told about the table."""
         return {}
 
+    def after_rounds(self, note: Callable[[], None]) -> dict:
+        """How the package's fit is told to call a function after every round, where it can be told so."""
+        return {}
+
     def fit(self, X, y) -> Peer:
         """Train; classes that do not occur in y are taken out, as not every package allows them."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.model_ = self.model()
+        self.clock_: list[float] = []
+        start = time.perf_counter()
+        listener = self.after_rounds(lambda: self.clock_.append(time.perf_counter() - start))
         with threadpool_limits(self.threads):
-            self.model_.fit(X, codes, **self.options(X))
+            self.model_.fit(X, codes, **self.options(X), **listener)
         return self
+
+    def seconds_at(self, rounds: Iterable[int], seconds: float) -> list[float]:
+        """Seconds after some rounds of a fit that took so many: noted, or in proportion to the rounds."""
+        made = self.made
+        noted = self.clock_ if len(self.clock_) == made else np.arange(1, made + 1) * seconds / made
+        return [float(noted[t - 1]) if t < made else seconds for t in rounds]
 
     def predict(self, X) -> np.ndarray:
         """Classes."""
@@ -65,16 +80,9 @@ class Peer(ABC):
             raise ValueError(f"{self.name} was given no number of rounds")
         return self.rounds
 
-    def limited(self, rounds: int) -> dict:
-        """How the package's predict is told to use the first rounds only."""
-        raise NotImplementedError
-
+    @abstractmethod
     def staged(self, X, rounds: Iterable[int]) -> Iterator[np.ndarray]:
         """Classes after each of some increasing numbers of rounds."""
-        for t in rounds:
-            with threadpool_limits(self.threads):
-                codes = np.asarray(self.model_.predict(X, **self.limited(t))).reshape(len(X), -1)[:, 0]
-            yield self.classes_[codes.astype(np.intp)]
 
     def shortened(self, rounds: int, X, y) -> Peer:
         """The model of the first rounds, by training it: with these packages fewer rounds begin in the same way."""
@@ -86,7 +94,23 @@ class Peer(ABC):
             return np.asarray(self.model_.predict_proba(X))
 
 
-class LightGBM(Peer):
+class _Staged(Peer):
+    """A classifier that can add up the scores of some of its rounds."""
+
+    @abstractmethod
+    def piece(self, X, first: int, last: int, scores: np.ndarray | None) -> np.ndarray:
+        """Scores of the first rounds, None for no rounds, and of those up to the last."""
+
+    def staged(self, X, rounds: Iterable[int]) -> Iterator[np.ndarray]:
+        scores, first = None, 0
+        with threadpool_limits(self.threads):
+            for t in rounds:
+                scores, first = self.piece(X, first, t, scores), t
+                codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+                yield self.classes_[codes]
+
+
+class LightGBM(_Staged):
     """LightGBM, 100 rounds by default."""
 
     name, package = "LightGBM", "lightgbm"
@@ -96,22 +120,37 @@ class LightGBM(Peer):
 
         return LGBMClassifier(**_given(n_estimators=self.rounds), n_jobs=self.threads, verbose=-1)
 
-    def limited(self, rounds: int) -> dict:
-        return {"num_iteration": rounds}
+    def after_rounds(self, note: Callable[[], None]) -> dict:
+        return {"callbacks": [lambda _: note()]}
 
     def predict(self, X) -> np.ndarray:
         """Classes; straight from the booster, whose threads need no limit."""
         return self.classes_[np.asarray(self.model_.predict(X)).astype(np.intp)]
 
+    def piece(self, X, first: int, last: int, scores):
+        more = self.model_.predict(X, raw_score=True, start_iteration=first, num_iteration=last - first)
+        return more if scores is None else scores + more
 
-class XGBoost(Peer):
+
+class XGBoost(_Staged):
     """XGBoost with histograms, 100 rounds by default."""
 
     name, package = "XGBoost", "xgboost"
     strategy: dict[str, str] = {}  # noqa: RUF012
 
-    def limited(self, rounds: int) -> dict:
-        return {"iteration_range": (0, rounds)}
+    def piece(self, X, first: int, last: int, scores):
+        return self.model_.predict(X, output_margin=True, iteration_range=(first, last), base_margin=scores)
+
+    def after_rounds(self, note: Callable[[], None]) -> dict:
+        from xgboost.callback import TrainingCallback
+
+        class Listener(TrainingCallback):
+            def after_iteration(self, model, epoch, evals_log) -> bool:
+                note()
+                return False  # go on
+
+        self.model_.set_params(callbacks=[Listener()])  # its fit has no such argument
+        return {}
 
     def model(self):
         from xgboost import XGBClassifier
@@ -185,16 +224,26 @@ class HistGradientBoosting(_ScikitLearn):
         )
 
 
-class CatBoost(Peer):
+class CatBoost(_Staged):
     """CatBoost, 1000 rounds by default."""
 
     name, package = "CatBoost", "catboost"
+    nested = False  # its step depends on the number of rounds
 
-    def limited(self, rounds: int) -> dict:
-        return {"ntree_end": rounds}
+    def piece(self, X, first: int, last: int, scores):
+        more = self.model_.predict(X, prediction_type="RawFormulaVal", ntree_start=first, ntree_end=last)
+        return more if scores is None else scores + more
+
+    def after_rounds(self, note: Callable[[], None]) -> dict:
+        class Listener:
+            def after_iteration(self, _) -> bool:
+                note()
+                return True  # go on
+
+        return {"callbacks": [Listener()]}
 
     def shortened(self, rounds: int, X, y) -> Peer:
-        """The first rounds of this model: its step depends on the number of rounds it is given."""
+        """The first rounds of this model, as a fit of fewer rounds is another one."""
         short = copy.copy(self)
         short.rounds, short.model_ = rounds, self.model_.copy()
         short.model_.shrink(ntree_end=rounds)

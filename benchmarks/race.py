@@ -22,7 +22,7 @@ SETTINGS: dict[str, dict] = {
     "pendigits": {"base_learner": "tree:20", "n_estimators": 300, **REAL},
     "letter": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
     "usps": {"base_learner": "tree:50", "n_estimators": 300, **REAL},
-    "isolet": {"base_learner": "tree:50", "n_estimators": 500, **REAL},
+    "isolet": {"base_learner": "tree:20", "n_estimators": 400, **REAL},
     "mnist": {"base_learner": "tree:50", "n_estimators": 600, **REAL},
     "covertype": {"base_learner": "tree:1500", "n_estimators": 200, **REAL},
 }
@@ -105,7 +105,7 @@ def one_peer(name: str, peer: type[Peer], rounds: int, size: Size, results: Resu
     """A peer's error, seconds and learning curve after so many rounds, or as many as the limit allows."""
     split, _ = table(name, size.cut)
     peer(1).fit(split.X[:500], split.y[:500])  # imports
-    keys = [peer_key(name, peer, n) for n in size.rounds if n < rounds]
+    keys = [peer_key(name, peer, n) for n in size.rounds if n < rounds and not peer.nested]
     shorter = [found for key in keys if (found := results.found(key)) is not None]
     seconds = expected(peer, split, rounds, shorter)
     allowed = affordable(rounds, seconds, size.limit, max((found["rounds"] for found in shorter), default=0))
@@ -114,7 +114,7 @@ def one_peer(name: str, peer: type[Peer], rounds: int, size: Size, results: Resu
         return {"skipped": why, "expected_seconds": round(seconds, 1), "limit": size.limit}
     model = peer(allowed)
     taken = seconds_of(lambda: model.fit(split.X, split.y))
-    curve = peer_curve(model, taken, split.X_test, split.y_test)
+    curve = peer_curve(model, taken, split.X_test, split.y_test, grid=size.rounds)
     found = {
         "error": round(error_of(model.predict(split.X_test), split.y_test), 4),  # as exact as a curve
         "seconds": taken,
@@ -127,23 +127,51 @@ def one_peer(name: str, peer: type[Peer], rounds: int, size: Size, results: Resu
     return found
 
 
-def duel(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:
-    """Our time to the error of a peer beside the peer's time, in turn where the peer is quick, else after it."""
-    own_found, theirs = results.found(own_key(name, NAME)), results.found(peer_key(name, peer, rounds))
-    if own_found is None or theirs is None:
+def beginning(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:
+    """The same after the first rounds of the longest run."""
+    longest = results.found(peer_key(name, peer, size.rounds[-1]))
+    if longest is None or longest["rounds"] < rounds:
+        made = "not made" if longest is None else f"{longest['rounds']} rounds"
+        return {"skipped": f"the longest run is {made}"}
+    curve = Curve(**longest["curve"]).until(rounds)
+    return {
+        "error": curve.errors[-1],
+        "seconds": curve.seconds[-1],
+        "rounds": rounds,
+        "made": min(rounds, longest["made"]),
+        "curve": curve._asdict(),
+        "beginning_of": longest["rounds"],
+    }
+
+
+def best_run(runs: dict) -> tuple[type[Peer], int] | None:
+    """The run, a peer and its rounds, with the lowest error, the quickest of several; None if there are none."""
+    return min(runs, key=lambda run: (runs[run]["error"], runs[run]["seconds"]), default=None)
+
+
+def duel(name: str, size: Size, results: Results) -> dict:
+    """Our time to the best peer's error beside that peer's time: in turn, or after it where it was long."""
+    every = {(peer, n): results.found(peer_key(name, peer, n)) for peer in RACERS.values() for n in size.rounds}
+    runs = {run: found for run, found in every.items() if found is not None}
+    own_found, best = results.found(own_key(name, NAME)), best_run(runs)
+    if own_found is None or best is None:
         return {"skipped": "nothing to compare"}
+    peer, theirs = best[0], runs[best]
+    about = {"peer": peer.name, "peer_rounds": theirs["rounds"], "error": theirs["error"]}
     reached = Curve(**own_found["curve"]).first(theirs["error"])
     if reached is None:
-        return {"rounds": None, "lowest": own_found["lowest"]}
+        return {**about, "rounds": None, "lowest": own_found["lowest"]}
     split, _ = table(name, size.cut)
     parameters = {**settings_of(name, NAME, size), "n_estimators": reached[0]}
     actions = {"ours": lambda: ours(**parameters).fit(split.X, split.y)}
-    if theirs["seconds"] < SHORT:
+    quick = theirs["seconds"] < SHORT
+    if quick or "beginning_of" in theirs:
         actions["peer"] = lambda: peer(theirs["rounds"]).fit(split.X, split.y)
-    seconds = in_turn(actions, size.repeats if reached[1] < SHORT else 1)
+    seconds = in_turn(actions, size.repeats if quick or "peer" not in actions else 1)
     peer_seconds = seconds.get("peer", [theirs["seconds"]])
     ratio = Times.of(np.divide(seconds["ours"], peer_seconds))
-    return {"rounds": reached[0], "seconds": seconds["ours"], "peer_seconds": peer_seconds, "ratio": ratio._asdict()}
+    found = {"rounds": reached[0], "seconds": seconds["ours"], "peer_seconds": peer_seconds, "ratio": ratio._asdict()}
+    return about | found
 
 
 def own_key(name: str, method: str) -> str:
@@ -156,32 +184,36 @@ def peer_key(name: str, peer: type[Peer], rounds: int) -> str:
     return f"race/{name}/{peer.name}/{rounds}"
 
 
-def duel_key(name: str, peer: type[Peer], rounds: int) -> str:
-    """Cell of our time to the error of a peer."""
-    return f"race/{name}/{NAME} against {peer.name}/{rounds}"
+def duel_key(name: str) -> str:
+    """Cell of our time to the error of the best peer."""
+    return f"race/{name}/{NAME} against the best"
+
+
+def peer_cells(name: str, peer: type[Peer], size: Size) -> Iterator[Cell]:
+    """A peer's runs; where shorter ones are beginnings of the longest, that one alone is made."""
+    longest = size.rounds[-1]
+    for rounds in (longest, *size.rounds[:-1]) if peer.nested else size.rounds:
+        read = peer.nested and rounds < longest
+        one = beginning if read else one_peer
+        yield Cell(
+            peer_key(name, peer, rounds),
+            {"cut": size.cut, "threads": THREADS, "rounds": rounds, "version": version(peer.package)},
+            lambda results, one=one, rounds=rounds: one(name, peer, rounds, size, results),
+            ours=False,
+            after=(peer_key(name, peer, longest),) if read else (),
+            limit=None if read else size.limit,
+        )
 
 
 def cells(size: Size) -> Iterator[Cell]:
-    """Ours first; then every peer, each followed by ours again."""
+    """Ours first; then every peer; then ours again beside the best of them."""
     for name in data.STANDARD:
-        common = {"cut": size.cut, "threads": THREADS}
+        common = {"cut": size.cut, "threads": THREADS, "repeats": size.repeats}
         for method in (NAME, DEFAULTS):
-            given = {**common, "parameters": settings_of(name, method, size), "repeats": size.repeats}
+            given = {**common, "parameters": settings_of(name, method, size)}
             yield Cell(own_key(name, method), given, lambda _, n=name, m=method: own(n, m, size))
-        given = {**common, "parameters": settings_of(name, NAME, size), "repeats": size.repeats}
-        for rounds in size.rounds:
-            for peer in RACERS.values():
-                theirs = {**common, "rounds": rounds, "version": version(peer.package)}
-                yield Cell(
-                    peer_key(name, peer, rounds),
-                    theirs,
-                    lambda results, n=name, p=peer, t=rounds: one_peer(n, p, t, size, results),
-                    ours=False,
-                    limit=size.limit,
-                )
-                yield Cell(
-                    duel_key(name, peer, rounds),
-                    {**theirs, **given},
-                    lambda results, n=name, p=peer, t=rounds: duel(n, p, t, size, results),
-                    after=(own_key(name, NAME), peer_key(name, peer, rounds)),
-                )
+        peers = [cell for peer in RACERS.values() for cell in peer_cells(name, peer, size)]
+        yield from peers
+        given = {**common, "parameters": settings_of(name, NAME, size)}
+        after = (own_key(name, NAME), *(cell.key for cell in peers))
+        yield Cell(duel_key(name), given, lambda results, n=name: duel(n, size, results), after=after)

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import cells, data, full, full_page, memory, prediction, race, scaling
 from benchmarks.cells import Cell, Progress, Results, run
 from benchmarks.curve import Curve, log_rounds, own_curve, peer_curve
-from benchmarks.measure import environment, error_of, write_json
+from benchmarks.measure import environment, error_of, seconds_of, write_json
 from benchmarks.ours import NAME, ours
 from benchmarks.peers import RACERS, AdaBoostTrees, CatBoost, HistGradientBoosting, LightGBM, XGBoost
 from benchmarks.size import FULL, SMALL
@@ -262,8 +262,31 @@ def test_stages_of_a_peer_are_its_shorter_models(peer, digits):
     np.testing.assert_array_equal(stages[1], model.shortened(4, X, digits.y).predict(X_test))
     curve = peer_curve(model, 12.0, X_test, digits.y_test)
     assert curve.rounds == [1, 2, 3, 4, 5, 6]
-    assert curve.seconds == [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
     assert curve.errors[3] == pytest.approx(error_of(stages[1], digits.y_test), abs=1e-3)
+
+
+@pytest.mark.parametrize("peer", RACERS.values(), ids=list(RACERS))
+def test_seconds_of_the_rounds_of_a_peer(peer, digits):
+    if peer.package != "scikit-learn":
+        pytest.importorskip(peer.package)
+    model = peer(5, threads=1)
+    taken = seconds_of(lambda: model.fit(digits.X[:, 10:14], digits.y))
+    seconds = model.seconds_at([1, 2, 4, 5], taken)
+    if peer.package == "scikit-learn":
+        assert seconds == pytest.approx([taken / 5, 2 * taken / 5, 4 * taken / 5, taken])
+    else:
+        assert len(model.clock_) == 5
+        assert 0 < seconds[0] < seconds[1] < seconds[2] < seconds[3] == taken
+
+
+def test_the_grid_is_on_a_peers_curve(digits):
+    model = HistGradientBoosting(50).fit(digits.X[:200], digits.y[:200])
+    curve = peer_curve(model, 100.0, digits.X_test, digits.y_test, points=4, grid=(33, 44, 55))
+    assert {33, 44, 50} < set(curve.rounds)
+    assert 55 not in curve.rounds
+    until = curve.until(44)
+    assert (until.rounds[-1], until.seconds[-1]) == (44, 88.0)
+    assert until.errors[-1] == curve.errors[curve.rounds.index(44)]
 
 
 @pytest.mark.parametrize(
@@ -428,27 +451,33 @@ def page_of(results, tmp_path):
 
 def test_a_race_has_every_cell(small_race):
     assert not small_race["failed"]
-    assert len(small_race["cells"]) == 2 + 2 * 2 * 2
-    own = small_race["cells"]["race/digits/MultiBoost"]["found"]
-    for key, cell in small_race["cells"].items():
-        found = cell["found"]
-        if " against " in key:
-            theirs = small_race["cells"][key.replace("MultiBoost against ", "")]["found"]
-            reached = [t for t, error in enumerate(own["curve"]["errors"], 1) if error <= theirs["error"]]
-            assert found["rounds"] == (reached[0] if reached else None)
-            if reached:
-                ratios = np.divide(found["seconds"], found["peer_seconds"])
-                assert found["ratio"]["median"] == pytest.approx(np.median(ratios))
+    found = {key: cell["found"] for key, cell in small_race["cells"].items()}
+    assert len(found) == 2 + 2 * 2 + 1
+    theirs = {key: what for key, what in found.items() if key[-1].isdigit()}
+    best = min(theirs, key=lambda key: (theirs[key]["error"], theirs[key]["seconds"]))
+    duel, own = found["race/digits/MultiBoost against the best"], found["race/digits/MultiBoost"]
+    assert f"race/digits/{duel['peer']}/{duel['peer_rounds']}" == best
+    reached = [t for t, error in enumerate(own["curve"]["errors"], 1) if error <= theirs[best]["error"]]
+    assert duel["rounds"] == (reached[0] if reached else None)
+    if reached:
+        ratios = np.divide(duel["seconds"], duel["peer_seconds"])
+        assert duel["ratio"]["median"] == pytest.approx(np.median(ratios))
+
+
+def test_shorter_runs_of_a_race_are_beginnings_of_the_longest(small_race, digits):
+    for peer in (HistGradientBoosting, AdaBoostTrees):
+        short, long = (small_race["cells"][f"race/digits/{peer.name}/{n}"]["found"] for n in (2, 4))
+        alone = peer(2).fit(digits.X, digits.y)
+        assert short["error"] == pytest.approx(error_of(alone.predict(digits.X_test), digits.y_test), abs=1e-3)
+        made = min(2, long["made"])  # AdaBoost stops where nothing is wrong
+        assert short["seconds"] == pytest.approx(long["seconds"] * made / long["made"], rel=1e-3)
+        assert short["curve"]["rounds"] == [*range(1, made + 1)]
 
 
 @pytest.mark.usefixtures("digits_only")
 def test_the_page_names_the_best_peer_and_draws_all(small_race, tmp_path):
     text = page_of(small_race, tmp_path)
-    errors = {
-        k: c["found"]["error"]
-        for k, c in small_race["cells"].items()
-        if k.rsplit("/", 1)[1].isdigit() and "against" not in k
-    }
+    errors = {k: c["found"]["error"] for k, c in small_race["cells"].items() if k.rsplit("/", 1)[1].isdigit()}
     assert f"at most {min(errors.values()):.2f} %" in text
     picture = (tmp_path / "pictures" / "race-digits.svg").read_text()
     for name in ("MultiBoost", "MultiBoost, defaults", HistGradientBoosting.name, AdaBoostTrees.name):
