@@ -17,10 +17,12 @@ from multiboost.kernels.update import quantise
 
 
 def table(kind, n, rng):
-    """Columns of few and many values, with missing values, mostly zero, or copies of each other."""
+    """Columns of few and many values, with missing values, mostly zero, cut off, or copies of each other."""
     real = rng.normal(size=(n, 3))
     few = rng.integers(0, 7, (n, 2)).astype(float)
     X = np.concatenate([real, few, real[:, :1] * -2], axis=1)
+    if kind == "clipped":
+        X = np.clip(X, -0.7, 0.9)
     if kind == "missing":
         X[rng.random(X.shape) < 0.15] = np.nan
     if kind == "sparse":
@@ -99,7 +101,7 @@ def search(request, monkeypatch):
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("n_labels", [1, 3, 4, 10, 26])
-@pytest.mark.parametrize("kind", ["plain", "missing", "sparse"])
+@pytest.mark.parametrize("kind", ["plain", "missing", "sparse", "clipped"])
 def test_stump(kind, n_labels, n_threads, search):
     """The stump is the best of all cuts."""
     rng = np.random.default_rng(n_labels)
@@ -118,7 +120,7 @@ def test_stump(kind, n_labels, n_threads, search):
                 assert dag.missing_right[0] == missing_right
 
 
-@pytest.mark.parametrize("kind", ["plain", "missing", "sparse"])
+@pytest.mark.parametrize("kind", ["plain", "missing", "sparse", "clipped"])
 def test_tree(kind, search):
     """Every cut of a tree is the best of all cuts of its node, and gains what NumPy says."""
     rng = np.random.default_rng(3)
@@ -139,6 +141,27 @@ def test_tree(kind, search):
         for child, side in zip(dag.child[node], (goes_left, ~goes_left), strict=True):
             if child >= 0:
                 rows_of[child] = rows[side]
+
+
+def test_groups(monkeypatch):
+    """Neighbouring bins, about as many samples in each group; frequent values and missing ones are alone."""
+    monkeypatch.setattr(datasets, "_GROUPS", 16)
+    rng = np.random.default_rng(0)
+    x = np.clip(rng.normal(size=2000), -0.8, 1.0)
+    x[rng.random(2000) < 0.1] = np.nan
+    dataset = Dataset(DenseTable(x[:, None]), 65535, None, 64)
+    (column,), values = dataset.blocks.column, np.unique(x[~np.isnan(x)])
+    bins = np.searchsorted(values, x)  # missing values are sorted last
+    np.testing.assert_array_equal(dataset.blocks.bins, bins)
+    first = dataset.first_bin
+    assert (column["n_bins"], column["n_rows"], first[-1]) == (values.size, first.size - 1, values.size)
+    group = np.searchsorted(first, bins, side="right") - 1
+    np.testing.assert_array_equal(dataset.blocks.codes, group)
+    count = np.bincount(group)
+    assert first.size - 1 == 16
+    assert (first[0], first[1], first[-2]) == (0, 1, values.size - 1)
+    assert count[-1] == np.isnan(x).sum()
+    assert np.abs(count[1:-2] - count[1:-2].mean()).max() <= 3
 
 
 def test_pure_leaves_are_not_cut():

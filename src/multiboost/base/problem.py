@@ -76,13 +76,15 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
         mass=np.zeros(n, np.int64),
         lost=np.zeros(-(-n // CHUNK), np.int64),
         heavy=n,
-        slack=0,
+        light=0,
+        rounding=0,
         histogram=np.empty((n_threads, block_rows * width), SHORT),
         total=np.zeros((2, width), SHORT),
         partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
         work=new_scratch(n_threads, width, SHORT),
         row_bound=np.empty((2, blocks.n_rows), SHORT),
         bound=np.empty((2, blocks.column.size), np.int64),
+        first_bin=dataset.first_bin,
         fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
         present=np.empty((n_threads, most_bins), np.bool_),
     )
@@ -176,8 +178,8 @@ class Problem:
         if self.short is None:
             return self.rows.astype(ROW, copy=True), None
         rows = np.empty(self.rows.size, ROW)
-        heavy, light_mass = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, rows)
-        return rows, self.short._replace(heavy=heavy, slack=int(self.short.lost.sum()) + light_mass)
+        heavy, light = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, rows)
+        return rows, self.short._replace(heavy=heavy, light=light, rounding=int(self.short.lost.sum()))
 
     def on_rows(self, rows: np.ndarray) -> Problem:
         """The same problem for some of the samples."""

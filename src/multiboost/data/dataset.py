@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..kernels.binning import count_rows, pack_dense, pack_sparse
+from ..kernels.binning import count_rows, pack_dense, pack_sparse, quantile_ends
 from ..kernels.blocks import BLOCK, COLUMN, Blocks
 from ..kernels.dtypes import CODE
 from .binner import Binner
@@ -23,23 +23,38 @@ _TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for 
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _GROUPS = 128  # of bins of a column that have bounds of the edge
 _WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
-_GROUPED = 0.05  # share of the most frequent bin above which a group's bound would be of no use
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 
 
 class _Binned:
     """Bins of one column: of all rows, or of those outside the frequent bin."""
 
-    __slots__ = ("bins", "frequent", "missing", "n_bins", "nominal", "rows", "share")
+    __slots__ = ("bins", "ends", "frequent", "missing", "n_bins", "nominal", "rows")
 
-    def __init__(self, bins, rows, of, frequent, share):
+    def __init__(self, bins, rows, of, frequent):
         self.bins = bins
         self.rows = rows
         self.n_bins = of.n_bins
         self.missing = of.missing
         self.nominal = of.nominal
         self.frequent = frequent
-        self.share = share  # of the most frequent bin
+        self.ends = None  # last bin of each group, where bins are grouped
+
+    @property
+    def n_codes(self) -> int:
+        """Codes of its values: one for each bin, or for each group."""
+        return self.n_bins if self.ends is None else self.ends.size
+
+    def codes(self) -> np.ndarray:
+        """The bins, or the groups they are in; missing values have the next number."""
+        if self.ends is None:
+            return self.bins
+        return np.searchsorted(self.ends, np.arange(self.n_bins + 1)).astype(CODE)[self.bins]
+
+    def first_bins(self, step: int) -> np.ndarray:
+        """First bin of each of its histogram rows, in which ``step`` codes share; that of missing values is last."""
+        firsts = np.arange(self.n_bins) if self.ends is None else np.append(0, self.ends[:-1] + 1)
+        return np.append(firsts[::step], self.n_bins) if self.missing else firsts[::step]
 
     @property
     def is_wide(self) -> bool:
@@ -50,7 +65,16 @@ class _Binned:
         """The same column with its frequent bin written out."""
         bins = np.full(n_rows, self.frequent, self.bins.dtype)
         bins[self.rows] = self.bins
-        return _Binned(bins, None, self, -1, self.share)
+        return _Binned(bins, None, self, -1)
+
+    def group(self, n_rows: int) -> None:
+        """Group the bins, if they are many; groups have about as many samples each, frequent bins are alone."""
+        if self.nominal or self.n_bins <= _GROUPS:
+            return
+        count = np.bincount(self.bins, minlength=self.n_bins)[: self.n_bins].astype(np.float64)
+        if self.frequent >= 0:
+            count[self.frequent] = n_rows - self.bins.size
+        self.ends = quantile_ends(count, _GROUPS)
 
 
 def _bin(column, bins, n_rows: int) -> _Binned | None:
@@ -62,14 +86,13 @@ def _bin(column, bins, n_rows: int) -> _Binned | None:
     if rows is None:
         count = np.bincount(code, minlength=bins.n_bins)
         frequent = int(count.argmax())
-        share = count[frequent] / n_rows
-        if share < _SPARSE or bins.n_bins >= _BLOCK_CODES:
-            return _Binned(code, None, bins, -1, share)
+        if count[frequent] < _SPARSE * n_rows or bins.n_bins >= _BLOCK_CODES:
+            return _Binned(code, None, bins, -1)
         rows = np.flatnonzero(code != frequent).astype(np.uint32)
-        return _Binned(code[rows], rows, bins, frequent, share)
+        return _Binned(code[rows], rows, bins, frequent)
     zero = int(bins.digitise(np.zeros(1))[0])
     other = code != zero
-    return _Binned(code[other], rows[other].astype(np.uint32), bins, zero, 1 - np.count_nonzero(other) / n_rows)
+    return _Binned(code[other], rows[other].astype(np.uint32), bins, zero)
 
 
 class Dataset:
@@ -96,6 +119,8 @@ class Dataset:
     n_rows : int
     bounded : bool
         Whether edges of cuts are bounded before they are searched exactly, see ``kernels.edge``.
+    first_bin : ndarray
+        First bin of every histogram row.
     row_codes : float
         Mean number of stored codes per row: the work of one pass over the table.
     """
@@ -135,7 +160,7 @@ class Dataset:
         if self.bounded and not coarse:
             row_bytes //= 2  # of the short payload
         binned = [one for _, one in columns]
-        self.blocks = _pack(binned, table.n_rows, row_bytes, n_threads, coarse, self.bounded)
+        self.blocks, self.first_bin = _pack(binned, table.n_rows, row_bytes, n_threads, coarse, self.bounded)
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
 
 
@@ -157,21 +182,15 @@ class _Layout:
         self.shift: list[int] = []
 
     def n_codes(self, j: int, shift: int) -> int:
-        """Codes of a column, rounded up where eight share a histogram row."""
-        n_bins, missing = self.columns[j].n_bins, self.columns[j].missing
+        """Codes of a column, one for each group or bin, rounded up where eight share a histogram row."""
+        column = self.columns[j]
         step = 1 << shift
-        return -(-n_bins // step) * step + missing * step
+        return -(-column.n_codes // step) * step + column.missing * step
 
     def is_long(self, j: int) -> bool:
         """Whether a column has many bins, and room for their codes."""
         column = self.columns[j]
         return not column.nominal and column.n_bins > _COARSE_BINS and self.n_codes(j, 3) <= _BLOCK_CODES
-
-    def shift_for_bounds(self, j: int) -> int:
-        """How many bins share a row where bounds of the edge are searched: 2 to this power."""
-        column = self.columns[j]
-        shift = 0 if column.nominal or column.share > _GROUPED else (-(-column.n_bins // _GROUPS) - 1).bit_length()
-        return shift if self.n_codes(j, shift) <= _BLOCK_CODES else 0
 
     def deal(self, members: list[int], shift: int) -> None:
         """Deal columns into blocks, in order; enough of them to keep every thread busy."""
@@ -191,7 +210,10 @@ class _Layout:
             size += n_codes
 
 
-def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bool, bounded: bool) -> Blocks:
+def _pack(
+    columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bool, bounded: bool
+) -> tuple[Blocks, np.ndarray]:
+    """The blocks, and the first bin of every histogram row."""
     members = [j for j, c in enumerate(columns) if c is not None]
     sparse = [j for j in members if columns[j].rows is not None]
     if n_rows * len(sparse) - sum(columns[j].rows.size for j in sparse) < _SPARSE_GAIN * n_rows:
@@ -205,7 +227,8 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
         if _COARSE_ROWS * sum(many.values()) > n_rows:
             shift_of.update(dict.fromkeys(many, 3))
     elif bounded:
-        shift_of = {j: layout.shift_for_bounds(j) for j in members}
+        for j in members:
+            columns[j].group(n_rows)
     for nominal, is_sparse in ((False, False), (False, True), (True, False), (True, True)):
         alike = [j for j in members if (columns[j].rows is not None, columns[j].nominal) == (is_sparse, nominal)]
         for shift in sorted(set(shift_of.values())):
@@ -213,10 +236,14 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
     is_dense = [columns[block[0]].rows is None for block in layout.blocks]
     codes = np.empty(sum(columns[j].bins.size << columns[j].is_wide for j in members), CODE)
     row_start = np.zeros((len(is_dense) - sum(is_dense)) * (n_rows + 1), np.uint32)
-    blocks = np.zeros(len(layout.blocks), BLOCK)
+    block_records = np.zeros(len(layout.blocks), BLOCK)
     records = np.zeros(len(members), COLUMN)
-    n_sparse = sum(len(block) for block, dense in zip(layout.blocks, is_dense, strict=True) if not dense)
-    bins = np.empty(n_rows * n_sparse if n_rows * n_sparse <= _BINS_SPACE * codes.size else 0, CODE)
+    # Codes of a grouped column do not tell its bins, those of a sparse one only after a search.
+    n_sparse = sum(columns[j].rows is not None for j in members)
+    keep_sparse = n_rows * n_sparse <= _BINS_SPACE * codes.size
+    in_bins = {j for j in members if columns[j].ends is not None or (keep_sparse and columns[j].rows is not None)}
+    bins = np.empty(n_rows * len(in_bins), CODE)
+    first_bin: list[np.ndarray] = []
     start = slot = origin = first = at = 0
     for b, block in enumerate(layout.blocks):
         shift = layout.shift[b]
@@ -225,20 +252,31 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
         n_codes = 0
         for k, (j, c) in enumerate(zip(block, parts, strict=True)):
             size = layout.n_codes(j, shift)
-            last = n_codes + size - (1 << shift) if c.missing else n_codes + c.n_bins - 1
-            record[k] = (b, j, n_codes, last, c.n_bins, c.missing, c.frequent, c.nominal, -1)
+            last = n_codes + size - (1 << shift) if c.missing else n_codes + c.n_codes - 1
+            frequent = c.frequent if c.ends is None else int(np.searchsorted(c.ends, c.frequent))
+            value_rows = ((c.n_codes - 1) >> shift) + 1
+            record[k] = (b, j, n_codes, last, c.n_bins, value_rows, c.missing, frequent, c.nominal, -1)
+            if j in in_bins:
+                record[k]["at"] = at
+                if c.rows is None:
+                    bins[at : at + n_rows] = c.bins
+                else:
+                    bins[at : at + n_rows] = c.frequent
+                    bins[at : at + n_rows][c.rows] = c.bins
+                at += n_rows
+            first_bin.append(c.first_bins(1 << shift))
             n_codes += size
         rows = n_codes >> shift
         wide = parts[0].is_wide
         stride = len(block) << wide if is_dense[b] else 0
         nominal = parts[0].nominal
-        blocks[b] = (start, stride, first, shift, slot, slot + len(block), origin, origin + rows, nominal, wide)
+        block_records[b] = (start, stride, first, shift, slot, slot + len(block), origin, origin + rows, nominal, wide)
         if wide:
             pair = codes[start : start + 2 * n_rows].reshape(-1, 2)
             pair[:, 0], pair[:, 1] = parts[0].bins & 0xFFFF, parts[0].bins >> 16
         elif is_dense[b]:
             for k, (r, c) in enumerate(zip(record, parts, strict=True)):
-                pack_dense(c.bins, c.n_bins, r["code"], r["last"], codes, start, stride, k)
+                pack_dense(c.codes(), c.n_codes, r["code"], r["last"], codes, start, stride, k)
         else:
             offsets = row_start[first : first + n_rows + 1]
             for c in parts:
@@ -246,16 +284,12 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bo
             np.cumsum(offsets, out=offsets)
             cursor = offsets[:-1].copy()
             for r, c in zip(record, parts, strict=True):
-                pack_sparse(c.rows, c.bins, c.n_bins, r["code"], r["last"], codes, start, cursor)
-                if bins.size:
-                    r["at"] = at
-                    bins[at : at + n_rows] = c.frequent
-                    bins[at : at + n_rows][c.rows] = c.bins
-                    at += n_rows
+                pack_sparse(c.rows, c.codes(), c.n_codes, r["code"], r["last"], codes, start, cursor)
             first += n_rows + 1
         for j in block:
             start += columns[j].bins.size << columns[j].is_wide
             columns[j] = None  # packed: frees half of the peak memory
         slot += len(block)
         origin += rows
-    return Blocks(codes=codes, row_start=row_start, block=blocks, column=records, bins=bins)
+    blocks = Blocks(codes=codes, row_start=row_start, block=block_records, column=records, bins=bins)
+    return blocks, np.concatenate([np.zeros(0, np.intp), *first_bin])

@@ -12,6 +12,8 @@ that share such a row in a *coarse* block (``shift`` 3, see ``scan``).
   frequent bin's sum is the node's total minus the others.  Where memory allows, the bins of
   these columns are also in ``bins``, column by column: to read one column of some rows there
   is many times faster than to look for its code in each row.
+- In a *grouped* column, which has many bins, a code is the number of a group of neighbouring bins; its
+  bins are in ``bins``.  Only the edge is searched in such columns, see ``edge``.
 - A *wide* block is one nominal column of more than 65536 codes, each stored in two halves,
   the lower one first.
 
@@ -51,8 +53,9 @@ COLUMN = np.dtype(
         ("code", np.intp),  # of bin 0
         ("last", np.intp),  # code of the bin for missing values, else of the last bin
         ("n_bins", np.intp),  # value bins
+        ("n_rows", np.intp),  # histogram rows of those
         ("missing", np.intp),  # 1 where a bin for missing values follows
-        ("frequent", np.intp),  # the bin left out in a sparse block, else -1
+        ("frequent", np.intp),  # the bin, or group of bins, left out in a sparse block, else -1
         ("nominal", np.intp),  # 1 where bins are categories
         ("at", np.intp),  # where its bins begin in ``bins``, -1 where they are not there
     ]
@@ -66,7 +69,7 @@ class Blocks(NamedTuple):
     row_start: np.ndarray  # uint32, for each sparse block n + 1 offsets
     block: np.ndarray  # (blocks,) BLOCK
     column: np.ndarray  # (slots,) COLUMN
-    bins: np.ndarray  # CODE, bins of columns of sparse blocks, n for each column
+    bins: np.ndarray  # CODE, bins of columns of sparse blocks and of grouped ones, n for each column
 
     @property
     def n_rows(self) -> int:

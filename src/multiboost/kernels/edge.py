@@ -39,13 +39,15 @@ class Short(NamedTuple):
     mass: np.ndarray  # (n,) int64, sum of |payload| over the labels, in exact units
     lost: np.ndarray  # (chunks,) int64, sums of |exact - short|, in exact units
     heavy: int  # rows of the root that are summed, the first ones
-    slack: int  # what a short edge may be off, in exact units
+    light: int  # mass of its other rows, in exact units
+    rounding: int  # what a short edge of all rows may be off, in exact units
     histogram: np.ndarray  # (threads, largest block) SHORT
     total: np.ndarray  # (2, width) SHORT, of the new leaves
     partial: np.ndarray  # (threads, 2, width and more) SHORT, each thread's on cache lines of its own
     work: np.ndarray  # (threads, 4 or more, width) SHORT
     row_bound: np.ndarray  # (2, histogram rows) SHORT
     bound: np.ndarray  # (2, slots) int64: the largest of its column, in exact units; below 0: done
+    first_bin: np.ndarray  # (histogram rows,) intp, first of the bins that share the row
     fine: np.ndarray  # (threads, most bins * width) int64
     present: np.ndarray  # (threads, most bins) bool
 
@@ -59,7 +61,21 @@ def _edge(left, total, payload, mass_lane):
 
 
 @njit(**INNER)
-def bound_block(blocks, block, short, tid, k, rows, start, end, sampled):
+def _end_bin(short, column, block, g):
+    """The bin after those of the column's histogram row ``g``."""
+    if g + 1 == column.n_rows:
+        return column.n_bins
+    return short.first_bin[block.origin + (column.code >> block.shift) + g + 1]
+
+
+@njit(**INNER)
+def slack_of(short, number):
+    """What the short edges of a node may be off, in exact units; of the root only heavy rows are summed."""
+    return short.rounding + short.light if number == 0 else short.rounding
+
+
+@njit(**INNER)
+def bound_block(blocks, block, short, tid, k, rows, start, end, sampled, slack):
     """OUT short.row_bound[k], short.bound[k] of the columns of one block of numbers.
 
     sampled : whether rows[start:end] are not all rows of the node; then no bin counts as empty
@@ -77,7 +93,7 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled):
     for slot in range(block.slot, block.slot_end):
         column = blocks.column[slot]
         first = column.code >> block.shift
-        n_rows = ((column.n_bins - 1) >> block.shift) + 1
+        n_rows = column.n_rows
         has_missing = False
         missing_mass = np.int64(0)
         if column.missing != 0:
@@ -93,12 +109,13 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled):
             at = (first + g) * width
             mass = np.int64(histogram[at + mass_lane])
             bound = np.int64(_NO_CUT)
+            is_group = _end_bin(short, column, block, g) - short.first_bin[block.origin + first + g] > 1
             if mass > 0 or sampled:
                 add_lanes(left, none, histogram, at, width)
                 edge = _edge(left, total, payload, mass_lane)
                 # A cut with nothing on its right is none; a group may have others.
                 is_last = g == n_rows - 1 if sampled else left[mass_lane] + missing_mass == total[mass_lane]
-                if block.shift > 0:
+                if is_group:
                     bound = (before + edge + 1) // 2 + mass
                 elif has_missing or not is_last:
                     bound = edge
@@ -107,18 +124,18 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled):
                     copy(other, 0, left, 0, width)
                     add_lanes(other, none, miss, none, width)
                     edge = _edge(other, total, payload, mass_lane)
-                    if block.shift > 0:
+                    if is_group:
                         bound = max(bound, (before_missing + edge + 1) // 2 + mass)
                     elif not is_last:
                         bound = max(bound, edge)
                     before_missing = edge
             short.row_bound[k, block.origin + first + g] = bound
             best = max(best, bound)
-        short.bound[k, slot] = (best << short.drop) + short.slack if best >= 0 else best
+        short.bound[k, slot] = (best << short.drop) + slack if best >= 0 else best
 
 
 @njit(**INNER)
-def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, least, total, scratch, best_left):
+def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, least, total, scratch, best_left):
     """The best cut of one column among the groups whose bounds reach ``least``.
 
     payload, total : exact
@@ -134,20 +151,20 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, least, tot
     column = blocks.column[slot]
     block = blocks.block[column.block]
     first = block.origin + (column.code >> block.shift)
-    n_groups = ((column.n_bins - 1) >> block.shift) + 1
-    low, high = n_groups, -1
-    for g in range(n_groups):
+    low, high = column.n_rows, -1
+    for g in range(column.n_rows):
         bound = np.int64(short.row_bound[k, first + g])
-        if bound >= 0 and (bound << short.drop) + short.slack >= least:
+        if bound >= 0 and (bound << short.drop) + slack >= least:
             low, high = min(low, g), g
-    begin, stop = low << block.shift, min(column.n_bins, (high + 1) << block.shift)
+    if high < 0:
+        return -np.inf, -1, 1
+    begin, stop = short.first_bin[first + low], _end_bin(short, column, block, high)
     fine, present = short.fine[tid], short.present[tid]
     miss, left, other = scratch[0], scratch[1], scratch[2]
     none = np.intp(0)
-    zero(fine, 0, max(0, stop - begin) * width)
     zero(miss, 0, width)
     zero(left, 0, width)
-    present[: max(0, stop - begin)] = False
+    present[: stop - begin] = False
     any_right, any_missing = False, False
     n_bins = column.n_bins
     source, first_code, stride, code = column_of(blocks, slot)
@@ -162,9 +179,11 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, least, tot
             add_lanes(miss, none, payload.dense, i * width, width)
         elif b < begin:
             add_lanes(left, none, payload.dense, i * width, width)
-        elif b < stop:
-            present[b - begin] = True
+        elif b < stop and present[b - begin]:
             add_lanes(fine, (b - begin) * width, payload.dense, i * width, width)
+        elif b < stop:  # nothing is in its place but what an earlier search has left there
+            present[b - begin] = True
+            copy(fine, (b - begin) * width, payload.dense, i * width, width)
         else:
             any_right = True
     last = stop - 1

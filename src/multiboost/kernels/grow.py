@@ -20,7 +20,7 @@ from numba import from_dtype, njit, typeof, types
 
 from .blocks import BLOCK, bin_of, column_of
 from .dtypes import EDGE, ROW, apart
-from .edge import bound_block, exact_cut
+from .edge import bound_block, exact_cut, slack_of
 from .histogram import build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
 from .piece import call, compiled
@@ -260,7 +260,7 @@ def _bound_leaves(tid, blocks, b, short, kinds, rows, tree):
         node = tree.node[number]
         sampled = number == 0 and short.heavy < rows.size
         end = short.heavy if sampled else node.end
-        bound_block(blocks, blocks.block[b], short, tid, k, rows, node.start, end, sampled)
+        bound_block(blocks, blocks.block[b], short, tid, k, rows, node.start, end, sampled, slack_of(short, number))
 
 
 @njit(**INNER)
@@ -331,8 +331,8 @@ def _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, sc
     at = blocks.block.size + place
     found = tree.found[k, at]
     score, b, missing_right = exact_cut(
-        blocks, slot, short, tid, k, payload, rows, node.start, node.end, tree.least[k], tree.total[number],
-        scratch[1:], scratch[0],
+        blocks, slot, short, tid, k, payload, rows, node.start, node.end, slack_of(short, number), tree.least[k],
+        tree.total[number], scratch[1:], scratch[0],
     )  # fmt: skip
     if b < 0 or score < tree.least[k]:
         return
