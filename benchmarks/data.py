@@ -91,6 +91,18 @@ def usps() -> Split:
     return Split(parts[0].astype(np.float64), parts[1].astype(int), parts[2].astype(np.float64), parts[3].astype(int))
 
 
+def usps_smoothed(width: float = 0.75) -> Split:
+    """The same, pictures convolved with a Gaussian of so many pixels, with background around them: see ``table31``."""
+    from scipy.ndimage import gaussian_filter
+
+    def smoothed(X):
+        pictures = X.reshape(-1, 16, 16)
+        return gaussian_filter(pictures, (0.0, width, width), mode="constant").reshape(X.shape)
+
+    X, y, X_test, y_test = usps()
+    return Split(smoothed(X), y, smoothed(X_test), y_test)
+
+
 def isolet() -> Split:
     """Spoken letters; the speakers of the test part are others."""
     parts = [loadmat(file_of("isolet", name)) for name in ("Isolet1.mat", "Isolet2.mat", "Isolet3.mat", "Isolet4.mat")]
