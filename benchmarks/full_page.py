@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from multiboost.disk import whole_file
@@ -163,18 +164,23 @@ def exponents(found: Found, axis: str, learner: str) -> dict | None:
     return {"values": values, **figures}
 
 
-def scaling_rows(found: Found) -> list[Row]:
-    """Lines of scaling: nowhere faster than linear in the last decade."""
-    rows = []
+def growths(found: Found) -> Iterator[tuple[str, str, dict]]:
+    """Learner, axis and exponents, where they were measured."""
     for learner in scaling.LEARNERS:
         for axis in scaling.AXES:
             figures = exponents(found, axis, learner)
-            if figures is None:
-                continue
-            main = figures["seconds" if axis == "rounds" else "round"]
-            reached = main["all"] if main["upper"] is None else main["upper"]
-            text = f"power {reached:.2f} of {axis}"
-            rows.append(Row(f"{learner}, growth with {axis}", "at most 1", text, reached <= 1 + scaling.TOLERANCE))
+            if figures is not None:
+                yield learner, axis, figures
+
+
+def scaling_rows(found: Found) -> list[Row]:
+    """Lines of scaling: nowhere faster than linear in the last decade."""
+    rows = []
+    for learner, axis, figures in growths(found):
+        main = figures["seconds" if axis == "rounds" else "round"]
+        reached = main["all"] if main["upper"] is None else main["upper"]
+        text = f"power {reached:.2f} of {axis}"
+        rows.append(Row(f"{learner}, growth with {axis}", "at most 1", text, reached <= 1 + scaling.TOLERANCE))
     return rows
 
 
@@ -291,21 +297,17 @@ proportion to the number of rounds, as peers do not say how long each took."""
 def scaling_part(found: Found) -> str:
     """Exponents."""
     rows = []
-    for learner in scaling.LEARNERS:
-        for axis in scaling.AXES:
-            figures = exponents(found, axis, learner)
-            if figures is None:
-                continue
-            values = figures["values"]
-            for what, title in (("round", "a round"), ("seconds", "a fit")):
-                if what in figures:
-                    one = figures[what]
-                    upper = "" if one["upper"] is None else f"{one['upper']:.2f}"
-                    low, high = (short(1000 * seconds, 3) for seconds in one["ends"])
-                    rows.append(
-                        [f"{learner}, {axis}", f"{values[0]:,} to {values[-1]:,}", title, low, high]
-                        + [f"{one['all']:.2f}", upper]
-                    )
+    for learner, axis, figures in growths(found):
+        values = figures["values"]
+        for what, title in (("round", "a round"), ("seconds", "a fit")):
+            if what in figures:
+                one = figures[what]
+                upper = "" if one["upper"] is None else f"{one['upper']:.2f}"
+                low, high = (short(1000 * seconds, 3) for seconds in one["ends"])
+                rows.append(
+                    [f"{learner}, {axis}", f"{values[0]:,} to {values[-1]:,}", title, low, high]
+                    + [f"{one['all']:.2f}", upper]
+                )
     base = ", ".join(f"{value:,} {axis}" for axis, value in scaling.BASE.items())
     head = ["", "range", "seconds of", "first, ms", "last, ms", "power, all", "power, last decade"]
     return f"""## Growth

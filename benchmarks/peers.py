@@ -52,10 +52,10 @@ class Peer(ABC):
             self.model_.fit(X, codes, **self.options(X))
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, **limit) -> np.ndarray:
         """Classes."""
         with threadpool_limits(self.threads):
-            codes = np.asarray(self.model_.predict(X)).reshape(len(X), -1)[:, 0]
+            codes = np.asarray(self.model_.predict(X, **limit)).reshape(len(X), -1)[:, 0]
         return self.classes_[codes.astype(np.intp)]
 
     @property
@@ -65,16 +65,9 @@ class Peer(ABC):
             raise ValueError(f"{self.name} was given no number of rounds")
         return self.rounds
 
-    def limited(self, rounds: int) -> dict:
-        """How the package's predict is told to use the first rounds only."""
-        raise NotImplementedError
-
+    @abstractmethod
     def staged(self, X, rounds: Iterable[int]) -> Iterator[np.ndarray]:
         """Classes after each of some increasing numbers of rounds."""
-        for t in rounds:
-            with threadpool_limits(self.threads):
-                codes = np.asarray(self.model_.predict(X, **self.limited(t))).reshape(len(X), -1)[:, 0]
-            yield self.classes_[codes.astype(np.intp)]
 
     def shortened(self, rounds: int, X, y) -> Peer:
         """The model of the first rounds, by training it: with these packages fewer rounds begin in the same way."""
@@ -86,7 +79,19 @@ class Peer(ABC):
             return np.asarray(self.model_.predict_proba(X))
 
 
-class LightGBM(Peer):
+class _Limited(Peer):
+    """A classifier whose predict can be told to use the first rounds only."""
+
+    @abstractmethod
+    def limit(self, rounds: int) -> dict:
+        """How it is told so."""
+
+    def staged(self, X, rounds: Iterable[int]) -> Iterator[np.ndarray]:
+        for t in rounds:
+            yield self.predict(X, **self.limit(t))
+
+
+class LightGBM(_Limited):
     """LightGBM, 100 rounds by default."""
 
     name, package = "LightGBM", "lightgbm"
@@ -96,21 +101,21 @@ class LightGBM(Peer):
 
         return LGBMClassifier(**_given(n_estimators=self.rounds), n_jobs=self.threads, verbose=-1)
 
-    def limited(self, rounds: int) -> dict:
+    def limit(self, rounds: int) -> dict:
         return {"num_iteration": rounds}
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, **limit) -> np.ndarray:
         """Classes; straight from the booster, whose threads need no limit."""
-        return self.classes_[np.asarray(self.model_.predict(X)).astype(np.intp)]
+        return self.classes_[np.asarray(self.model_.predict(X, **limit)).astype(np.intp)]
 
 
-class XGBoost(Peer):
+class XGBoost(_Limited):
     """XGBoost with histograms, 100 rounds by default."""
 
     name, package = "XGBoost", "xgboost"
     strategy: dict[str, str] = {}  # noqa: RUF012
 
-    def limited(self, rounds: int) -> dict:
+    def limit(self, rounds: int) -> dict:
         return {"iteration_range": (0, rounds)}
 
     def model(self):
@@ -185,12 +190,12 @@ class HistGradientBoosting(_ScikitLearn):
         )
 
 
-class CatBoost(Peer):
+class CatBoost(_Limited):
     """CatBoost, 1000 rounds by default."""
 
     name, package = "CatBoost", "catboost"
 
-    def limited(self, rounds: int) -> dict:
+    def limit(self, rounds: int) -> dict:
         return {"ntree_end": rounds}
 
     def shortened(self, rounds: int, X, y) -> Peer:

@@ -165,7 +165,7 @@ class TestDataset:
         X[rng.random(X.shape) < zeros] = 0.0
         X[rng.random(X.shape) < 0.05] = np.nan
         X[:, 3] = 7.0
-        dataset = Dataset(DenseTable(X), 40, None, 64, n_threads=2, search="coarse" if coarse else "all")
+        dataset = Dataset(DenseTable(X), 40, None, 64, n_threads=2, coarse=coarse)
         found = self.codes(dataset, X)
         for j in range(X.shape[1]):
             bins = dataset.binner.columns[j]

@@ -7,7 +7,6 @@ from multiboost import AdaBoostMHClassifier
 from multiboost.base import Stump, Tree, problem
 from multiboost.base.criterion import Edge
 from multiboost.base.problem import Problem, new_payload, new_short
-from multiboost.boosting import settings
 from multiboost.data import dataset as datasets
 from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
@@ -40,7 +39,7 @@ def pull_of(n, n_labels, spread, rng):
 def problem_of(X, pull, team, last_edge):
     """What a base learner is given in such a round."""
     n, n_labels = pull.shape
-    dataset = Dataset(DenseTable(X), 65535, None, 64, n_threads=team.n_threads, search="bounds")
+    dataset = Dataset(DenseTable(X), 65535, None, 64, n_threads=team.n_threads)
     criterion = Edge()
     payload = new_payload(criterion, n, n_labels, None)
     short = new_short(criterion, dataset, n_labels, team.n_threads)
@@ -82,6 +81,12 @@ def best_cut(X, G, rows):
 def integers_of(problem, n):
     """The exact payload as Python sees it."""
     return problem.payload.dense.reshape(n, -1)[:, : problem.n_labels].copy()
+
+
+@pytest.fixture(autouse=True)
+def bounded(monkeypatch):
+    """Every table has bounds, however few columns."""
+    monkeypatch.setattr(datasets, "_WIDE", 1)
 
 
 @pytest.fixture(params=[(256, 0.0), (8, 0.0), (8, 1.0), (4, 16.0)], ids=str)
@@ -188,7 +193,7 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
     for learner in ("stump", "tree:6", "product:3"):
         digests = set()
         for columns, groups, light in ((1000, 0, 0.0), (1, 65535, 0.0), (1, 16, 0.03), (1, 4, 1.0)):
-            monkeypatch.setattr(settings, "_WIDE", columns)  # from so many on there are bounds
+            monkeypatch.setattr(datasets, "_WIDE", columns)  # from so many on there are bounds
             monkeypatch.setattr(datasets, "_GROUPS", groups)
             monkeypatch.setattr(problem, "_LIGHT", light)
             model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)
@@ -196,9 +201,12 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
         assert len(digests) == 1
 
 
-def test_bounds_of_long_columns():
-    """A narrow table has bounds where a column has very many bins, and only there."""
+def test_which_tables_are_bounded(monkeypatch):
+    """Wide ones, those with a column of very many bins, and those with coarse blocks."""
+    monkeypatch.setattr(datasets, "_WIDE", 10)
     X = np.random.default_rng(0).normal(size=(1000, 3))
-    for column, search in ((X.round(1), "all"), (X, "bounds")):
-        assert Dataset(DenseTable(column), 65535, None, 64, search="bounds of long columns").search == search
-    assert Dataset(DenseTable(X), 200, None, 64, search="bounds of long columns").search == "all"
+    assert Dataset(DenseTable(X), 65535, None, 64).bounded
+    assert not Dataset(DenseTable(X), 200, None, 64).bounded
+    assert not Dataset(DenseTable(X.round(1)), 65535, None, 64).bounded
+    assert Dataset(DenseTable(np.tile(X.round(1), 4)), 65535, None, 64).bounded
+    assert Dataset(DenseTable(X), 200, None, 64, coarse=True).bounded

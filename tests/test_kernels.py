@@ -186,7 +186,7 @@ def test_histogram(kind, n_labels, dtype, coarse, sparse):
     """Sums per (column, bin) of some rows; a sibling by subtraction."""
     n = 500
     X = columns_of_many_kinds(n, 1, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, search="coarse" if coarse else "all")
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=coarse)
     blocks = dataset.blocks
     assert (blocks.block["stride"] == 0).any() == sparse
     assert (blocks.block["shift"] > 0).any() == coarse
@@ -247,7 +247,7 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
     """The scan finds the largest score of all cuts, missing values on either side."""
     n, ridge = 300, 50.0
     X = columns_of_many_kinds(n, 4, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, search="all")
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=False)
     blocks = dataset.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=5)
     rows = np.random.default_rng(6).permutation(n)[:200].astype(ROW)
@@ -280,7 +280,7 @@ def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     """Eight bins at a time, then bin by bin around the best coarse cut."""
     n, ridge = 400, 50.0
     X = columns_of_many_kinds(n, 7, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, search="coarse")
+    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=True)
     blocks = dataset.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=8)
     rows = np.random.default_rng(9).permutation(n)[:300].astype(ROW)

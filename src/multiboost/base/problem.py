@@ -53,7 +53,7 @@ def new_payload(criterion: Criterion, n: int, n_labels: int, positive: np.ndarra
 
 def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: int) -> Short | None:
     """Room for the short payload of the edge; None where cuts are searched without bounds."""
-    if criterion.code != EDGE or dataset.search == "all":
+    if criterion.code != EDGE or not dataset.bounded:
         return None
     n, blocks = dataset.n_rows, dataset.blocks
     width = lanes(n_labels + 1)
@@ -196,6 +196,8 @@ class Problem:
 
         Their labels are y' = y times the signs of ``terms`` (Kegl 2011, Figure 3.11, line 9).
         """
+        if not terms:
+            return self
 
         def signs() -> np.ndarray:
             product = np.ones((1, self.n_labels), np.int8)
@@ -203,7 +205,7 @@ class Problem:
                 product = product * h.signs()
             return product if self.signs is None else product * self.signs()
 
-        if self.criterion.code != EDGE or not terms:
+        if self.criterion.code != EDGE:
             return self._quantised(self.criterion, signs)
         payload, short = self._room_for(self.criterion)
         dags = [dag for h in terms for dag in h.terms]
@@ -217,7 +219,7 @@ class Problem:
             short = short._replace(mass=self.short.mass, lost=self.short.lost)
         return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1)
 
-    def _quantised(self, criterion: Criterion, signs: Callable[[], np.ndarray]) -> Problem:
+    def _quantised(self, criterion: Criterion, signs: Callable[[], np.ndarray] | None) -> Problem:
         """The problem with G multiplied by signs, for any criterion."""
         payload, short = self._room_for(criterion)
         unit = 2.0 ** criterion.number(self.true_pull.size)[1]
@@ -235,8 +237,7 @@ class Problem:
         """The same problem under the edge criterion."""
         if self.criterion.code == EDGE:
             return self
-        own = self.signs
-        return self._quantised(Edge(), (lambda: np.ones((1, 1), np.int8)) if own is None else own)
+        return self._quantised(Edge(), self.signs)
 
     def sums(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sums of G and H over some samples, each (K,)."""

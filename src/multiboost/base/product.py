@@ -46,7 +46,7 @@ class Product(BaseEstimator):
         for step in range(_CYCLES * self.n_terms):
             term = step % self.n_terms
             others = [h for number, h in enumerate(found) if h is not None and number != term]
-            h = base.fit(problem.without(others) if others else problem)
+            h = base.fit(problem.without(others))
             if h is None or (step > 0 and h.score <= best + _IMPROVEMENT * abs(best)):
                 break
             best, active = h.score, term

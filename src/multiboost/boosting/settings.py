@@ -21,7 +21,6 @@ from ..data.dataset import Dataset
 from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.dtypes import EDGE, lanes
-from ..kernels.edge import SHORT
 from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from .loop import Boosting
@@ -37,9 +36,6 @@ _TRIAL_ROUNDS = 50
 _TRIAL_ROWS = 5000  # that take part in the comparison
 _FOLDS = 5  # all of them are held out in turn below _FEW rows, else only the first
 _FEW = 1000
-
-
-_WIDE = 40  # columns from which cuts are bounded before they are searched exactly
 
 
 @dataclass
@@ -85,17 +81,13 @@ class Settings:
     def dataset(self, table: Table, target: Target, team: Team) -> Dataset:
         """The table, binned for these settings."""
         criterion = self.criterion(target)
-        n_labels = target.kind.n_labels
+        half = lanes(target.kind.n_labels)
         dtype, _ = criterion.number(target.signed.size)
-        search, row_bytes = "coarse", 2 * lanes(n_labels) * np.dtype(dtype).itemsize
-        if criterion.code == EDGE:
-            # Bounds cost two more passes over the payload: too much where there are few columns.
-            wide = table.n_columns >= _WIDE
-            search = "bounds" if wide else "bounds of long columns"
-            row_bytes = lanes(n_labels + 1) * np.dtype(SHORT).itemsize if wide else row_bytes // 2
+        exhaustive = criterion.code == EDGE
+        row_bytes = (half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
         return Dataset(
             table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,
-            search=search, min_category_rows=self.bins.min_category_rows,
+            coarse=not exhaustive, min_category_rows=self.bins.min_category_rows,
         )  # fmt: skip
 
     def boosting(

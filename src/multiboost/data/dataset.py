@@ -19,10 +19,10 @@ _SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
 _BLOCK_CODES = 65536  # what a code can number
 _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most so many times the space of the codes
-_WIDE = 16  # columns for each thread from which there are two blocks for each
+_TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for each
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _GROUPS = 128  # of bins of a column that have bounds of the edge
-_LONG = 256  # bins from which a column is better bounded than searched
+_WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
 _GROUPED = 0.05  # share of the most frequent bin above which a group's bound would be of no use
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 
@@ -85,10 +85,8 @@ class Dataset:
     row_bytes : int
         Bytes of a histogram row, which decide how many columns make a block.
     n_threads : int
-    search : {"all", "bounds", "bounds of long columns", "coarse"}
-        How cuts are looked for: in every bin; in every bin, with bounds of the edge first, for which
-        columns of very many bins are grouped; so where there are such columns, else without; or, with
-        columns of many bins, in coarse steps.
+    coarse : bool
+        Whether columns of many bins go to coarse blocks.
 
     Attributes
     ----------
@@ -96,7 +94,8 @@ class Dataset:
     binner : Binner
     blocks : Blocks
     n_rows : int
-    search : str
+    bounded : bool
+        Whether edges of cuts are bounded before they are searched exactly, see ``kernels.edge``.
     row_codes : float
         Mean number of stored codes per row: the work of one pass over the table.
     """
@@ -108,7 +107,7 @@ class Dataset:
         weight,
         row_bytes: int,
         n_threads: int = 1,
-        search: str = "all",
+        coarse: bool = False,
         min_category_rows: int = 1,
     ):
         self.table = table
@@ -129,11 +128,14 @@ class Dataset:
             parts = [read(first) for first in groups]
         columns = [pair for part in parts for pair in part]
         self.binner.columns = [bins for bins, _ in columns]
-        if search == "bounds of long columns":
-            long = any(bins.n_bins > _LONG and not bins.nominal for bins in self.binner.columns)
-            search = "bounds" if long else "all"
-        self.blocks = _pack([binned for _, binned in columns], table.n_rows, row_bytes, n_threads, search)
-        self.search = search
+        # Bounds take two more passes over the payload, too much where columns are few and short;
+        # coarse blocks cannot do without.
+        wide = table.n_columns >= _WIDE
+        self.bounded = coarse or wide or any(bins.n_bins > _LONG and not bins.nominal for bins in self.binner.columns)
+        if self.bounded and not coarse:
+            row_bytes //= 2  # of the short payload
+        binned = [one for _, one in columns]
+        self.blocks = _pack(binned, table.n_rows, row_bytes, n_threads, coarse, self.bounded)
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
 
 
@@ -177,7 +179,7 @@ class _Layout:
         limit = max(1, (_BLOCK_BYTES // self.row_bytes) << shift)
         if self.n_threads > 1:
             # Every block passes over the rows: with few columns that costs more than threads that wait.
-            pieces = self.n_threads * (2 if len(members) >= _WIDE * self.n_threads else 1)
+            pieces = self.n_threads * (2 if len(members) >= _TWO_BLOCKS * self.n_threads else 1)
             limit = min(limit, -(-sum(sizes) // pieces))
         size = 0
         for k, (j, n_codes) in enumerate(zip(members, sizes, strict=True)):
@@ -189,7 +191,7 @@ class _Layout:
             size += n_codes
 
 
-def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, search: str) -> Blocks:
+def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, coarse: bool, bounded: bool) -> Blocks:
     members = [j for j, c in enumerate(columns) if c is not None]
     sparse = [j for j in members if columns[j].rows is not None]
     if n_rows * len(sparse) - sum(columns[j].rows.size for j in sparse) < _SPARSE_GAIN * n_rows:
@@ -197,13 +199,13 @@ def _pack(columns: list, n_rows: int, row_bytes: int, n_threads: int, search: st
             columns[j] = columns[j].dense(n_rows)
     layout = _Layout(columns, row_bytes, n_threads)
     shift_of = dict.fromkeys(members, 0)
-    if search == "bounds":
-        shift_of = {j: layout.shift_for_bounds(j) for j in members}
-    elif search == "coarse":
+    if coarse:
         # A node's search costs its bins, or in coarse blocks its rows, a few times over.
         many = {j: columns[j].n_bins for j in members if layout.is_long(j)}
-        coarse = _COARSE_ROWS * sum(many.values()) > n_rows
-        shift_of = {j: 3 if coarse and j in many else 0 for j in members}
+        if _COARSE_ROWS * sum(many.values()) > n_rows:
+            shift_of.update(dict.fromkeys(many, 3))
+    elif bounded:
+        shift_of = {j: layout.shift_for_bounds(j) for j in members}
     for nominal, is_sparse in ((False, False), (False, True), (True, False), (True, True)):
         alike = [j for j in members if (columns[j].rows is not None, columns[j].nominal) == (is_sparse, nominal)]
         for shift in sorted(set(shift_of.values())):

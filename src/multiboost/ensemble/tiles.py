@@ -89,9 +89,13 @@ class Tiles:
         tests["codes"] = 2 * len(searches)
         tests["codes"][numeric] = 2 * search + ensemble.missing_right[numeric]
         tests["cut"][numeric] = number
-        values = np.zeros((len(ensemble.values), lanes(ensemble.n_labels)))
-        values[:, : ensemble.n_labels] = ensemble.values
-        return cls(searches, cuts, tests, terms, values)
+        return cls(searches, cuts, tests, terms, padded(ensemble.values))
+
+
+def padded(votes: np.ndarray) -> np.ndarray:
+    """Votes with zeros after the last label, as many as kernels add at once."""
+    n_labels = votes.shape[-1]
+    return np.pad(votes, [(0, 0)] * (votes.ndim - 1) + [(0, lanes(n_labels) - n_labels)])
 
 
 def _searches(ensemble) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import numpy as np
 from ..data.categories import Categories
 from ..data.target import TargetKind
 from ..ensemble.ensemble import Ensemble
-from ..kernels.dtypes import lanes
+from ..ensemble.tiles import padded
 from ..kernels.predict import add_row
 from .link import decisions
 
@@ -55,11 +55,11 @@ class Compiled:
                 "use predict or decision_function"
             )
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
-        self._initial = _padded(ensemble.initial)
+        self._initial = padded(ensemble.initial)
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
         self._arrays = (
             n_categories, ensemble.feature, ensemble.threshold, ensemble.missing_right, ensemble.child,
-            ensemble.set_start, ensemble.sets, _padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
+            ensemble.set_start, ensemble.sets, padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
         )  # fmt: skip
         self.scores(np.zeros(n_features))
 
@@ -94,9 +94,3 @@ class Compiled:
         if self._kind.kind == "binary":
             return self._kind.classes[0][int(scores[0] > 0)]
         return decisions(self._kind, scores[None])[0]
-
-
-def _padded(votes: np.ndarray) -> np.ndarray:
-    """Votes with zeros after the last label."""
-    n_labels = votes.shape[-1]
-    return np.pad(votes, [(0, 0)] * (votes.ndim - 1) + [(0, lanes(n_labels) - n_labels)])

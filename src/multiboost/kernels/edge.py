@@ -222,11 +222,11 @@ def heavy_first(mass, rows, share, out):
         light_mass += sums[border]
         n_light += counts[border]
         border += 1
-    least = np.int64(1) << border
+    least = np.int64(1) << border if border > 0 else np.int64(0)
     n_heavy = rows.size - n_light
     to_heavy, to_light = np.intp(0), n_heavy
     for r in range(rows.size):
-        if mass[rows[r]] >= least or (border == 0):
+        if mass[rows[r]] >= least:
             out[to_heavy] = rows[r]
             to_heavy += 1
         else:
