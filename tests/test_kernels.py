@@ -14,7 +14,7 @@ from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
 from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
 from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_coarse, scan_fine
 from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
-from multiboost.kernels.update import exp, quantise
+from multiboost.kernels.update import exp, quantise, quantiser
 
 from .conftest import leaf_numbers, make_classes, make_labels
 
@@ -327,7 +327,9 @@ def test_quantise(kind, criterion):
         pull[np.arange(n), positive] *= -1
     curvature = np.abs(rng.normal(size=(n, n_labels))) / n if criterion == NEWTON else np.zeros((0, n_labels))
     scale_g, scale_h = 2.0**22, 2.0**21
-    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), criterion, pull, curvature, payload, None, scale_g, scale_h)
+    piece = quantiser(criterion, payload, n_labels)
+    flat = pull.reshape(-1), curvature.reshape(-1)
+    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), piece, *flat, payload, n_labels, None, scale_g, scale_h)
     found = full_payload(payload, n)
     rounded = np.floor(np.abs(pull) * scale_g + 0.5) * np.sign(pull)
     if criterion == Z:
