@@ -82,7 +82,7 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
     return best, best_row, best_missing
 
 
-@njit(**INLINE)
+@njit(**ONCE)
 def _read_missing(column, histogram, at, width, miss):
     """Whether the node has missing values in a column; OUT miss: their sum."""
     has_missing = column.missing != 0 and not is_zero(histogram, at, width)
