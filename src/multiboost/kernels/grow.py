@@ -18,15 +18,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import from_dtype, njit, typeof, types
 
-from .blocks import BLOCK, bin_of, column_of
-from .dtypes import EDGE, ROW, apart
+from .ahead import wait
+from .blocks import BLOCK, COLUMN, Blocks, bin_of, column_of
+from .dtypes import CODE, COARSE, EDGE, NODE, ROW, apart
 from .edge import bound_block, exact_cut
-from .histogram import build_histogram, subtract_histogram, sum_payload
+from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
 from .piece import call, compiled
 from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
 from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
-from .team import barrier, next_item
+from .team import SYNC_SIZE, barrier, next_item
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
 _ALONE = 4096  # nodes below this many rows are partitioned by one thread
@@ -139,7 +140,6 @@ def with_pieces(tree, blocks, payload, subsets, bounds):
     room = (typeof(blocks), typeof(payload)), (size, number, rows, typeof(tree), scratch)
     any_nominal = (block["nominal"] > 0).any()
     search = finalists = nominal = 0
-    partition = compiled(_partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, rows, typeof(tree))
     if any_nominal:
         nominal = compiled(
             search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
@@ -149,7 +149,14 @@ def with_pieces(tree, blocks, payload, subsets, bounds):
         search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
     if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
+    wait()  # for the partition, and for `grow`: see `compile_growth`
+    partition = compiled(_partition, *_partition_types(blocks, subsets, tree))
     return tree._replace(pieces=Pieces(partition.address, search, finalists, nominal))
+
+
+def _partition_types(blocks, subsets, tree):
+    size = types.intp
+    return size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), typeof(tree)
 
 
 # What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
@@ -627,3 +634,19 @@ def grow(
             break
     _read_leaves(sync, tree.node, n_nodes, rows, pull, curvature, leaf, sums)
     return n_nodes
+
+
+def compile_growth():
+    """Compile `grow` for real votes, and the partition, without growing anything; see ``ahead``."""
+    blocks = Blocks(
+        np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
+    )
+    payload = Payload(np.zeros(0, COARSE), 1, False, np.zeros(0, np.int32), np.zeros(0, COARSE), 1, 1)
+    tree, subsets = new_tree(0, 2, blocks, 1, COARSE, 1, 0), new_subsets(2, blocks, 1, 0)
+    compiled(_partition, *_partition_types(blocks, subsets, tree))
+    matrix = np.zeros((0, 1))
+    arguments = (
+        0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 2, 0, tree,
+        matrix, matrix, np.zeros(0, NODE), np.zeros((2, 0, 1)),
+    )  # fmt: skip
+    grow.compile(tuple(typeof(argument) for argument in arguments))
