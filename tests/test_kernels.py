@@ -12,7 +12,7 @@ from multiboost.data.table import DenseTable
 from multiboost.kernels.binning import digitise, distinct, quantile_ends
 from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
 from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
-from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_coarse, scan_fine
+from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_fine
 from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
 from multiboost.kernels.update import exp, quantise, quantiser
 
@@ -42,20 +42,11 @@ def difference_of(blocks, b, width, parent, child):
 
 
 @bare
-def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left):
+def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse):
     block = blocks.block[b]
     return scan_block(
         blocks.column, block, criterion, ridge, payload.half, total, histogram, block.origin * payload.width,
-        scratch, best_left,
-    )  # fmt: skip
-
-
-@bare
-def coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse):
-    block = blocks.block[b]
-    scan_coarse(
-        blocks.column, block, criterion, ridge, payload.half, total, histogram, block.origin * payload.width,
-        scratch, coarse,
+        scratch, best_left, coarse,
     )  # fmt: skip
 
 
@@ -254,9 +245,10 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
     total, histogram = built(dataset, payload, rows)
     scratch = np.zeros((4, payload.width), dtype)
     best_left = np.zeros(payload.width, dtype)
+    coarse = np.zeros(0, COARSE_CUT)
     for b, block in enumerate(blocks.block):
         score, slot, cut, missing_right = block_cut(
-            blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left
+            blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse
         )
         every = {
             (s, c, m): value
@@ -293,7 +285,8 @@ def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     for b, block in enumerate(blocks.block):
         if block["shift"] == 0:
             continue
-        coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse)
+        found = block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse)
+        assert found[1] == -1  # which column is best is not known before they are searched bin by bin
         for slot in range(block["slot"], block["slot_end"]):
             seen += 1
             column = blocks.column[slot]

@@ -25,7 +25,7 @@ from .edge import bound_block, exact_cut
 from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
 from .piece import call, compiled
-from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
+from .scan import COARSE_CUT, leaf_score, scan_block, scan_fine
 from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
 from .team import SYNC_SIZE, barrier, next_item
 
@@ -189,13 +189,11 @@ def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tr
                 tree.found[k, b], tree.found_left[k, b],
             )  # fmt: skip
             call(tree.pieces.nominal, arguments)
-        elif block.shift > 0:
-            scan_coarse(blocks.column, block, criterion, ridge, half, total, histogram, base, scratch, tree.coarse[k])
         else:
             found = tree.found[k, b]
             found.score, found.slot, found.bin, found.missing_right = scan_block(
                 blocks.column, block, criterion, ridge, half, total, histogram, base,
-                scratch, tree.found_left[k, b],
+                scratch, tree.found_left[k, b], tree.coarse[k],
             )  # fmt: skip
 
 
