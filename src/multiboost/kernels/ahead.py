@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from multiprocessing import current_process
 from pathlib import Path
 
-from numba import config
-
 _PATIENCE = 120.0  # seconds; then this process compiles everything itself
 _lock = threading.Lock()
 _child: subprocess.Popen | None = None
@@ -59,7 +57,9 @@ def wait(seconds: float = _PATIENCE) -> None:
 def _is_worth_it(kernel) -> bool:
     """Whether nothing is in the cache, and we know how to start another Python."""
     python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
-    if not python or config.DISABLE_JIT or current_process().name != "MainProcess":
+    if not python or current_process().name != "MainProcess":
+        return False
+    if not hasattr(kernel, "stats"):  # where numba is told to compile nothing
         return False
     return not any(Path(kernel.stats.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
 
@@ -68,9 +68,8 @@ def _start(function: str) -> subprocess.Popen | None:
     module, name = function.split(":")
     # The same modules as here, and nothing of the user's own program.
     code = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
-    environment = {**os.environ, **({"NUMBA_CACHE_DIR": config.CACHE_DIR} if config.CACHE_DIR else {})}
     none = subprocess.DEVNULL
     try:
-        return subprocess.Popen([sys.executable, "-c", code], env=environment, stdin=none, stdout=none, stderr=none)
+        return subprocess.Popen([sys.executable, "-c", code], stdin=none, stdout=none, stderr=none)
     except OSError:
         return None

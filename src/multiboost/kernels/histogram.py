@@ -19,7 +19,7 @@ from numba import from_dtype, njit, typeof, types
 
 from .blocks import BLOCK, wide_code
 from .dtypes import CODE, ROW
-from .lanes import INNER, ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
+from .lanes import ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
 from .piece import call, compiled
 
 
