@@ -13,7 +13,7 @@ from multiboost.data.table import DenseTable
 from multiboost.kernels.dtypes import FINE_BITS, ROW
 from multiboost.kernels.edge import heavy_first
 from multiboost.kernels.team import Team
-from multiboost.kernels.update import quantise
+from multiboost.kernels.update import quantise, quantiser
 
 
 def table(kind, n, rng):
@@ -47,7 +47,9 @@ def problem_of(X, pull, team, last_edge):
     short = new_short(criterion, dataset, n_labels, team.n_threads)
     unit = 2.0**FINE_BITS
     curvature = np.zeros((0, n_labels))
-    team.run(quantise, criterion.code, pull, curvature, payload, short, unit, unit)
+    piece = quantiser(criterion.code, payload, n_labels)
+    flat = pull.reshape(-1), curvature.reshape(-1)
+    team.run(quantise, piece, *flat, payload, n_labels, short, unit, unit)
     return Problem(
         dataset, criterion, pull, curvature, payload, short, unit, unit, unit, np.arange(n, dtype=ROW), team,
         edge=last_edge,

@@ -12,9 +12,9 @@ from multiboost.data.table import DenseTable
 from multiboost.kernels.binning import digitise, distinct, quantile_ends
 from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
 from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
-from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_coarse, scan_fine
+from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_fine
 from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
-from multiboost.kernels.update import exp, quantise
+from multiboost.kernels.update import exp, quantise, quantiser
 
 from .conftest import leaf_numbers, make_classes, make_labels
 
@@ -42,20 +42,11 @@ def difference_of(blocks, b, width, parent, child):
 
 
 @bare
-def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left):
+def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse):
     block = blocks.block[b]
     return scan_block(
         blocks.column, block, criterion, ridge, payload.half, total, histogram, block.origin * payload.width,
-        scratch, best_left,
-    )  # fmt: skip
-
-
-@bare
-def coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse):
-    block = blocks.block[b]
-    scan_coarse(
-        blocks.column, block, criterion, ridge, payload.half, total, histogram, block.origin * payload.width,
-        scratch, coarse,
+        scratch, best_left, coarse,
     )  # fmt: skip
 
 
@@ -254,9 +245,10 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
     total, histogram = built(dataset, payload, rows)
     scratch = np.zeros((4, payload.width), dtype)
     best_left = np.zeros(payload.width, dtype)
+    coarse = np.zeros(0, COARSE_CUT)
     for b, block in enumerate(blocks.block):
         score, slot, cut, missing_right = block_cut(
-            blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left
+            blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse
         )
         every = {
             (s, c, m): value
@@ -293,7 +285,8 @@ def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     for b, block in enumerate(blocks.block):
         if block["shift"] == 0:
             continue
-        coarse_cuts(blocks, b, criterion, ridge, payload, total, histogram, scratch, coarse)
+        found = block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse)
+        assert found[1] == -1  # which column is best is not known before they are searched bin by bin
         for slot in range(block["slot"], block["slot_end"]):
             seen += 1
             column = blocks.column[slot]
@@ -327,7 +320,9 @@ def test_quantise(kind, criterion):
         pull[np.arange(n), positive] *= -1
     curvature = np.abs(rng.normal(size=(n, n_labels))) / n if criterion == NEWTON else np.zeros((0, n_labels))
     scale_g, scale_h = 2.0**22, 2.0**21
-    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), criterion, pull, curvature, payload, None, scale_g, scale_h)
+    piece = quantiser(criterion, payload, n_labels)
+    flat = pull.reshape(-1), curvature.reshape(-1)
+    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), piece, *flat, payload, n_labels, None, scale_g, scale_h)
     found = full_payload(payload, n)
     rounded = np.floor(np.abs(pull) * scale_g + 0.5) * np.sign(pull)
     if criterion == Z:

@@ -15,7 +15,7 @@ from ..kernels.grow import new_subsets, new_tree, with_pieces
 from ..kernels.histogram import Payload, with_loops
 from ..kernels.lanes import new_scratch
 from ..kernels.team import Team
-from ..kernels.update import CHUNK, quantise
+from ..kernels.update import CHUNK, quantise, quantiser
 from ..kernels.virtual import flip_labels
 from .classifier import BaseClassifier
 from .criterion import Criterion, Edge
@@ -230,7 +230,8 @@ class Problem:
             scale_h=self.scale_h / self.unit * unit, signs=signs, level=self.level + 1,
         )  # fmt: skip
         self.team.run(
-            quantise, criterion.code, found.pull, self.curvature, payload, short, found.scale_g, found.scale_h,
+            quantise, quantiser(criterion.code, payload, self.n_labels), found.pull.reshape(-1),
+            self.curvature.reshape(-1), payload, self.n_labels, short, found.scale_g, found.scale_h,
             alone=self.is_small,
         )  # fmt: skip
         return found

@@ -20,7 +20,7 @@ from ..data.target import Target
 from ..ensemble.ensemble import Ensemble, EnsembleBuilder
 from ..kernels.dtypes import NODE, ROW
 from ..kernels.team import Team
-from ..kernels.update import CHUNK, State, advance
+from ..kernels.update import CHUNK, State, advance, loss_sweep, quantiser
 from ..losses import Loss
 from .callbacks import Callback
 from .watch import Watch
@@ -87,9 +87,9 @@ class Boosting:
             task_weight=target.task_weight,
             sums=np.zeros((-(-n // CHUNK), 4)),
         )
-        state = self.state
-        self._flat = tuple(a.reshape(-1) for a in (state.signed, state.scores, state.pull, state.curvature))
+        self._flat = self.state.flat
         payload = new_payload(criterion, n, n_labels, target.positive)
+        self._pieces = loss_sweep(loss.code, self._flat), quantiser(criterion.code, payload, n_labels)
         self.problem = Problem(
             dataset=dataset,
             criterion=criterion,
@@ -120,7 +120,7 @@ class Boosting:
     def _advance(self, leaf, offset, values) -> None:
         problem = self.problem
         self.team.run(
-            advance, self.loss.code, problem.criterion.code, self.state, self._flat, leaf, offset, values,
+            advance, self.loss.code, self._pieces, self._flat, leaf, offset, values,
             problem.payload, problem.short, problem.unit, self._out, alone=problem.is_small,
         )  # fmt: skip
         problem.scale_g, problem.scale_h = float(self._out[3]), float(self._out[4])

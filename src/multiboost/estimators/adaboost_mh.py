@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from ..boosting.watch import Watch
 from ..data.table import is_frame
 from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise, unknown_labels
 from ..ensemble.ensemble import Ensemble
+from ..kernels.ahead import compiling
+from ..kernels.grow import grow
 from ..kernels.team import Team
 from .checkpoint import Checkpoint, Resumed
 from .checks import check_choice, check_number, thread_count
@@ -269,7 +272,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         if not weighs.all():  # a sample without weight is no sample
             rows = np.flatnonzero(weighs)
             table, target = table.take(rows), target.take(rows)
-        with Team(thread_count(self.n_jobs)) as team:
+        with Team(thread_count(self.n_jobs)) as team, self._compiling(team):
             start: Ensemble | None = None
             scores = history = None
             if going_on:
@@ -307,6 +310,12 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         if boosting.stopped and self.verbose:
             print(f"stopped after {boosting.n_rounds} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
         return self
+
+    def _compiling(self, team: Team) -> AbstractContextManager:
+        """Half of the kernels are compiled by another process where this is the first fit of all."""
+        if team.n_threads == 1 or self.votes != "real":
+            return nullcontext()
+        return compiling(grow, "multiboost.kernels.grow:compile_growth")
 
     def _watch(self, validation, kind: TargetKind, settings: Settings) -> Watch:
         """The validation set, checked as the training set is."""

@@ -6,43 +6,45 @@ from numba import njit
 from .lanes import ALLOCATING, OPTIONS
 
 
-@njit(**ALLOCATING)
 def distinct(values, limit):
     """The distinct finite values of a column, unsorted, and whether there are more.
 
     Stops as soon as there are more than ``limit``: a continuous column costs a few
     hundred look-ups, not a sort.
     """
-    size = 4
-    while size < 4 * (limit + 1):
-        size *= 2
-    table = np.empty(size, np.float64)
-    used = np.zeros(size, np.bool_)
+    values = np.ascontiguousarray(values, np.float64)
+    size = 1 << int(4 * limit + 3).bit_length()
     found = np.empty(limit, np.float64)
+    count = _distinct(values, values.view(np.uint64), np.zeros(size, np.int32), found)
+    return found[: min(count, limit)], count > limit
+
+
+@njit(**OPTIONS)
+def _distinct(values, bits, table, found):
+    """OUT found: the distinct values; how many there are, or one more than there is room for.
+
+    table : zeros, a power of two of them; OUT, 1 + the place of a value in ``found``
+    """
+    limit = found.size
+    last = np.uintp(table.size - 1)
     count = 0
-    key = np.empty(1, np.float64)
-    bits = key.view(np.uint64)
-    last = np.nan
+    before = np.nan
     for i in range(values.size):
         x = values[i]
-        if x == 0:
-            x = 0.0  # not -0.0, which has other bits
-        if np.isnan(x) or x == last:
+        if np.isnan(x) or x == before:
             continue
-        last = x
-        key[0] = x
-        h = bits[0] * np.uint64(0x9E3779B97F4A7C15)
-        slot = np.intp(h >> np.uint64(33)) & (size - 1)
-        while used[slot] and table[slot] != x:
-            slot = (slot + 1) & (size - 1)
-        if not used[slot]:
+        before = x
+        key = bits[i] if x != 0 else np.uint64(0)  # -0.0 has other bits than 0.0
+        slot = np.uintp((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)) & last
+        while table[slot] > 0 and found[table[slot] - 1] != x:
+            slot = (slot + np.uintp(1)) & last
+        if table[slot] == 0:
             if count == limit:
-                return found, True
-            used[slot] = True
-            table[slot] = x
-            found[count] = x
+                return limit + 1
+            found[count] = x if x != 0 else 0.0
             count += 1
-    return found[:count], False
+            table[slot] = count
+    return count
 
 
 @njit(**ALLOCATING)

@@ -18,15 +18,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import from_dtype, njit, typeof, types
 
-from .blocks import BLOCK, bin_of, column_of
-from .dtypes import EDGE, ROW, apart
+from .ahead import wait
+from .blocks import BLOCK, COLUMN, Blocks, bin_of, column_of
+from .dtypes import CODE, COARSE, EDGE, NODE, ROW, apart
 from .edge import bound_block, exact_cut, slack_of
-from .histogram import build_histogram, subtract_histogram, sum_payload
+from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
 from .piece import call, compiled
-from .scan import COARSE_CUT, leaf_score, scan_block, scan_coarse, scan_fine
+from .scan import COARSE_CUT, leaf_score, scan_block, scan_fine
 from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
-from .team import barrier, next_item
+from .team import SYNC_SIZE, barrier, next_item
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
 _ALONE = 4096  # nodes below this many rows are partitioned by one thread
@@ -54,6 +55,7 @@ FOUND = np.dtype([("score", np.float64), ("slot", np.intp), ("bin", np.intp), ("
 class Pieces(NamedTuple):
     """Addresses of what is compiled apart, see ``piece``; 0 where it is not needed."""
 
+    partition: int = 0  # `_partition`
     search: int = 0  # `_search_block`
     finalists: int = 0  # `_search_finalists`
     nominal: int = 0  # `search_nominal`
@@ -79,7 +81,7 @@ class Tree(NamedTuple):
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
-    plan: np.ndarray  # (5,) intp, what the leader tells the team
+    plan: np.ndarray  # (6,) intp, what the leader tells the team
     least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
     pieces: Pieces
 
@@ -124,7 +126,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
-        plan=np.zeros(5, np.intp),
+        plan=np.zeros(6, np.intp),
         least=np.zeros(2, np.int64),
         pieces=Pieces(),
     )
@@ -147,12 +149,19 @@ def with_pieces(tree, blocks, payload, subsets, bounds):
         search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
     if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
-    return tree._replace(pieces=Pieces(search, finalists, nominal))
+    wait()  # for the partition, and for `grow`: see `compile_growth`
+    partition = compiled(_partition, *_partition_types(blocks, subsets, tree))
+    return tree._replace(pieces=Pieces(partition.address, search, finalists, nominal))
+
+
+def _partition_types(blocks, subsets, tree):
+    size = types.intp
+    return size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), typeof(tree)
 
 
 # What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
-# comes by subtraction.
-_PARENT, _FIRST, _SECOND, _SUBTRACT, _MORE = 0, 1, 2, 3, 4
+# comes by subtraction, whether there are more columns to search, where the parent's rows are parted.
+_PARENT, _FIRST, _SECOND, _SUBTRACT, _MORE, _BORDER = 0, 1, 2, 3, 4, 5
 
 
 def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
@@ -180,13 +189,11 @@ def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tr
                 tree.found[k, b], tree.found_left[k, b],
             )  # fmt: skip
             call(tree.pieces.nominal, arguments)
-        elif block.shift > 0:
-            scan_coarse(blocks.column, block, criterion, ridge, half, total, histogram, base, scratch, tree.coarse[k])
         else:
             found = tree.found[k, b]
             found.score, found.slot, found.bin, found.missing_right = scan_block(
                 blocks.column, block, criterion, ridge, half, total, histogram, base,
-                scratch, tree.found_left[k, b],
+                scratch, tree.found_left[k, b], tree.coarse[k],
             )  # fmt: skip
 
 
@@ -383,7 +390,7 @@ def _choose_cut(columns, found, found_left, node, best_left):
     return best
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     """OUT right: which of rows[begin:stop] go right.
 
@@ -414,17 +421,17 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     part[0], part[1], part[2], part[3] = n_left, low, high, n_missing
 
 
-@njit(**INNER)
-def _partition(tid, n_threads, sync, blocks, subsets, number, node, rows, spare, right, parts):
-    """Stable partition of the node's rows, left side first.
+def _partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
+    """Stable partition of a node's rows, left side first.
 
-    Sets the node's bin and next_bin to the nearest bins that have samples.  Returns the
-    border, to the leader at least.
+    Sets the node's bin and next_bin to the nearest bins that have samples, and, in the plan,
+    the border.
     """
+    node, spare, right, parts = tree.node[number], tree.spare, tree.right, tree.parts
     start, end = node.start, node.end
     n_parts = 1 if end - start < _ALONE else n_threads
     if tid >= n_parts:
-        return end
+        return
     size = -(-(end - start) // n_parts)
     begin = min(start + tid * size, end)
     stop = min(begin + size, end)
@@ -455,7 +462,7 @@ def _partition(tid, n_threads, sync, blocks, subsets, number, node, rows, spare,
         if n_missing == 0 and blocks.column[node.slot].nominal == 0:
             # Nothing is missing here: a value missing later goes with the majority.
             node.missing_right = 2 * (border - start) < end - start
-    return border
+        tree.plan[_BORDER] = border
 
 
 @njit(**ONCE)
@@ -614,11 +621,9 @@ def grow(
         parent = plan[_PARENT]
         if parent < 0:
             break
-        border = _partition(
-            tid, n_threads, sync, blocks, subsets, parent, tree.node[parent], rows, tree.spare, tree.right, tree.parts
-        )
+        call(tree.pieces.partition, (tid, n_threads, sync, blocks, subsets, parent, rows, tree))
         if tid == 0:
-            n_kept = _split(keep_rows, tree, parent, border, n_nodes, n_kept)
+            n_kept = _split(keep_rows, tree, parent, plan[_BORDER], n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):
                 tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
         n_nodes += 2
@@ -627,3 +632,19 @@ def grow(
             break
     _read_leaves(sync, tree.node, n_nodes, rows, pull, curvature, leaf, sums)
     return n_nodes
+
+
+def compile_growth():
+    """Compile `grow` for real votes, and the partition, without growing anything; see ``ahead``."""
+    blocks = Blocks(
+        np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
+    )
+    payload = Payload(np.zeros(0, COARSE), 1, False, np.zeros(0, np.int32), np.zeros(0, COARSE), 1, 1)
+    tree, subsets = new_tree(0, 2, blocks, 1, COARSE, 1, 0), new_subsets(2, blocks, 1, 0)
+    compiled(_partition, *_partition_types(blocks, subsets, tree))
+    matrix = np.zeros((0, 1))
+    arguments = (
+        0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 2, 0, tree,
+        matrix, matrix, np.zeros(0, NODE), np.zeros((2, 0, 1)),
+    )  # fmt: skip
+    grow.compile(tuple(typeof(argument) for argument in arguments))

@@ -19,7 +19,7 @@ from numba import from_dtype, njit, typeof, types
 
 from .blocks import BLOCK, wide_code
 from .dtypes import CODE, ROW
-from .lanes import INNER, ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
+from .lanes import ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
 from .piece import call, compiled
 
 
@@ -103,7 +103,7 @@ def with_loops(payload):
     return payload._replace(loops=(many, compiled(_add_rows(rest), *kinds).address if rest > 0 else 0))
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def _add_rows_wide(codes, block, payload, rows, start, end, histogram, base):
     """The same for the one column of a wide block."""
     for r in range(start, end):

@@ -82,45 +82,13 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
     return best, best_row, best_missing
 
 
-@njit(**INLINE)
+@njit(**ONCE)
 def _read_missing(column, histogram, at, width, miss):
     """Whether the node has missing values in a column; OUT miss: their sum."""
     has_missing = column.missing != 0 and not is_zero(histogram, at, width)
     if has_missing:
         copy(miss, 0, histogram, at, width)
     return has_missing
-
-
-@njit(**ONCE)
-def scan_block(columns, block, criterion, ridge, half, total, histogram, base, scratch, best_left):
-    """The best cut of one block that is not coarse.
-
-    scratch : (4, width)
-    best_left : OUT, (width,), what the best cut sends to the left
-
-    Returns
-    -------
-    score, slot, bin, missing_right
-        ``slot`` is -1 where no cut separates anything, ``bin`` the last on the left.  On
-        equal scores the column that comes first in the user's table wins.
-    """
-    width = total.size
-    miss, left, other, column_left = scratch[0], scratch[1], scratch[2], scratch[3]
-    best, best_slot, best_bin, best_missing = -np.inf, -1, -1, 1
-    for slot in range(block.slot, block.slot_end):
-        column = columns[slot]
-        first = base + column.code * width
-        has_missing = _read_missing(column, histogram, base + column.last * width, width, miss)
-        zero(left, 0, width)
-        score, b, missing_right = _scan(
-            criterion, ridge, half, total, histogram, first, column.n_bins, miss, has_missing, left, other, column_left
-        )
-        if b >= 0 and (
-            score > best or best_slot < 0 or (score == best and column.feature < columns[best_slot].feature)
-        ):
-            best, best_slot, best_bin, best_missing = score, slot, b, missing_right
-            copy(best_left, 0, column_left, 0, width)
-    return best, best_slot, best_bin, best_missing
 
 
 # Coarse blocks: a histogram row sums eight neighbouring bins.  All cuts between rows are
@@ -132,35 +100,42 @@ COARSE_CUT = np.dtype([("score", np.float64), ("row", np.intp)])  # a cut after 
 
 
 @njit(**ONCE)
-def scan_coarse(columns, block, criterion, ridge, half, total, histogram, base, scratch, coarse):
-    """OUT coarse (COARSE_CUT records): the best cut between rows of each column of a block.
+def scan_block(columns, block, criterion, ridge, half, total, histogram, base, scratch, best_left, coarse):
+    """The best cut of one block, or, where it is coarse, of each of its columns.
 
-    A column whose samples are all in one row has the score of no cut.
+    scratch : (4, width)
+    best_left : OUT, (width,), what the best cut sends to the left
+    coarse : OUT, COARSE_CUT records of the columns of a coarse block; one whose samples are all
+        in one row has the score of no cut
+
+    Returns
+    -------
+    score, slot, bin, missing_right
+        ``slot`` is -1 where no cut separates anything, and in coarse blocks; ``bin`` is the last on
+        the left.  On equal scores the column that comes first in the user's table wins.
     """
-    width = total.size
+    width, shift = total.size, block.shift
     miss, left, other, column_left = scratch[0], scratch[1], scratch[2], scratch[3]
+    best, best_slot, best_bin, best_missing = -np.inf, -1, -1, 1
     for slot in range(block.slot, block.slot_end):
         column = columns[slot]
-        first = column.code >> 3
-        n_rows = (column.n_bins + 7) >> 3
-        has_missing = _read_missing(column, histogram, base + (column.last >> 3) * width, width, miss)
+        first = column.code >> shift
+        n_rows = (column.n_bins + (1 << shift) - 1) >> shift
+        has_missing = _read_missing(column, histogram, base + (column.last >> shift) * width, width, miss)
         zero(left, 0, width)
-        score, row, _ = _scan(
-            criterion,
-            ridge,
-            half,
-            total,
-            histogram,
-            base + first * width,
-            n_rows,
-            miss,
-            has_missing,
-            left,
-            other,
+        score, row, missing_right = _scan(
+            criterion, ridge, half, total, histogram, base + first * width, n_rows, miss, has_missing, left, other,
             column_left,
-        )
-        coarse[slot].score = score
-        coarse[slot].row = first + max(row, 0)
+        )  # fmt: skip
+        if shift > 0:
+            coarse[slot].score = score
+            coarse[slot].row = first + max(row, 0)
+        elif row >= 0 and (
+            score > best or best_slot < 0 or (score == best and column.feature < columns[best_slot].feature)
+        ):
+            best, best_slot, best_bin, best_missing = score, slot, row, missing_right
+            copy(best_left, 0, column_left, 0, width)
+    return best, best_slot, best_bin, best_missing
 
 
 @njit(**ONCE)

@@ -7,15 +7,17 @@ the order of the chunks, so that the number of threads leaves no trace.
 label, its size the weight, zero means that the label of this sample is unknown.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import njit, typeof, types
 from numba.extending import intrinsic
 
 from .dtypes import EDGE, EXPONENTIAL, NEWTON
 from .lanes import INNER, ONCE, OPTIONS
+from .piece import call, compiled
 from .team import barrier, next_item
 
 CHUNK = 1024
@@ -61,7 +63,10 @@ def exp(x):
 
 
 class State(NamedTuple):
-    """What boosting remembers of the training set from one round to the next."""
+    """What boosting remembers of the training set from one round to the next.
+
+    Kernels are given the `flat` state, whose first four arrays are the same numbers, row by row.
+    """
 
     signed: np.ndarray  # (n, K) float64, W0 Y, total weight 1
     scores: np.ndarray  # (n, K) float64, F
@@ -72,28 +77,34 @@ class State(NamedTuple):
     task_weight: np.ndarray  # (n, tasks) float64, of the sample in the task, total 1
     sums: np.ndarray  # (chunks, 4) float64, of the sweeps below
 
+    @property
+    def flat(self) -> "State":
+        flat = {name: getattr(self, name).reshape(-1) for name in ("signed", "scores", "pull", "curvature")}
+        return self._replace(**flat)
+
 
 @njit(**ONCE)
-def _add_terms(state, first, last, leaf, offset, values):
+def _add_terms(scores, first, last, leaf, offset, values):
     """F += product over terms of the leaves' values."""
     n_terms = leaf.shape[0]
-    n_labels = state.scores.shape[1]
+    n_labels = values.shape[1]
     if n_terms == 1 and n_labels == 1:
-        scores, numbers = state.scores[:, 0], leaf[0]
+        numbers = leaf[0]
         for i in range(np.uintp(first), np.uintp(last)):
             scores[i] += values[np.uintp(numbers[i]), 0]
         return
     for i in range(first, last):
         a = leaf[0, i]
+        row = scores[i * n_labels : (i + 1) * n_labels]
         if n_terms == 1:
             for k in range(n_labels):
-                state.scores[i, k] += values[a, k]
+                row[k] += values[a, k]
         else:
             for k in range(n_labels):
                 h = values[a, k]
                 for t in range(1, n_terms):
                     h *= values[offset[t] + leaf[t, i], k]
-                state.scores[i, k] += h
+                row[k] += h
 
 
 @njit(**_FINITE)
@@ -106,21 +117,21 @@ def _label_error(signed, scores):
 
 
 @njit(**ONCE)
-def _training_error(state, first, last, flat_signed, flat_scores):
+def _training_error(state, n_labels, first, last, signed, scores):
     """Weight of the errors in a chunk: by task where there are tasks, else by label."""
     wrong = 0.0
-    scores = state.scores
     n_tasks = state.task_start.size - 1
     if n_tasks == 0:
-        return _label_error(flat_signed, flat_scores)
+        return _label_error(signed, scores)
     for i in range(first, last):
+        row = state.scores[i * n_labels : (i + 1) * n_labels]
         for t in range(n_tasks):
             true = state.task_class[i, t]
             if true < 0:
                 continue
             start = state.task_start[t]
-            task = scores[i, start : state.task_start[t + 1]]
-            score = scores[i, true]
+            task = row[start : state.task_start[t + 1]]
+            score = row[true]
             above, level = np.int32(0), np.int32(0)
             for k in range(task.size):
                 above += np.int32(task[k] > score)
@@ -144,16 +155,20 @@ def _largest_exponent(signed, scores):
     return largest
 
 
-@njit(**ONCE)
-def _exponential(signed, scores, pull, shift):
-    """G = W0 Y exp(-F Y - shift); returns the sum of |G|."""
+# The losses are pieces, so that only the one at hand is compiled.  ``sums`` is OUT: of |G|, H and the loss
+# over the labels from ``first`` to ``last``.
+
+
+def _exponential(state, first, last, shift, sums):
+    """G = W0 Y exp(-F Y - shift); its loss is the sum of |G|."""
+    signed, scores, pull = state.signed[first:last], state.scores[first:last], state.pull[first:last]
     total = 0.0
     for k in range(signed.size):
         y = 1.0 if signed[k] > 0 else -1.0
         w = signed[k] * exp(min(-scores[k] * y - shift, 0.0))
         pull[k] = w
         total += abs(w)
-    return total
+    sums[0] = total
 
 
 @njit(**INNER)
@@ -176,11 +191,12 @@ def _log1p(e):
     return 2.0 * s * (p * q + 1.0)
 
 
-@njit(**ONCE)
-def _logistic(signed, scores, pull, curvature):
+def _logistic(state, first, last, shift, sums):
     """G = W0 Y sigma(-2 F Y) and H = 2 W0 sigma(2 F) sigma(-2 F), halves of the
-    derivatives of W0 log(1 + exp(-2 F Y)); returns the sums of |G|, H and the loss.
+    derivatives of W0 log(1 + exp(-2 F Y)).
     """
+    signed, scores = state.signed[first:last], state.scores[first:last]
+    pull, curvature = state.pull[first:last], state.curvature[first:last]
     total_g = 0.0
     total_h = 0.0
     risk = 0.0
@@ -196,7 +212,7 @@ def _logistic(signed, scores, pull, curvature):
         total_g += abs(g)
         total_h += h
         risk += abs(a) * (_log1p(e) + max(0.0, -margin))
-    return total_g, total_h, risk
+    sums[0], sums[1], sums[2] = total_g, total_h, risk
 
 
 @intrinsic
@@ -218,23 +234,6 @@ def _fixed(x, scale):
     is vector code for 64 bits, too.
     """
     return _bits_of_float(x * scale + _MAGIC) - _bits_of_float(_MAGIC)
-
-
-@njit(**INNER)
-def _quantise_one_label(criterion, pull, curvature, dense, first, last, scale_g, scale_h):
-    """`_quantise` for one label, whose payload is one number or two."""
-    number = dense.dtype.type
-    for i in range(np.uintp(first), np.uintp(last)):
-        g = pull[i, 0]
-        if criterion == EDGE:
-            dense[i] = number(_fixed(g, scale_g))
-        elif criterion == NEWTON:
-            h = curvature[i, 0] if curvature.size > 0 else abs(g)
-            dense[np.uintp(2) * i] = number(_fixed(g, scale_g))
-            dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(h, scale_h))
-        else:
-            dense[np.uintp(2) * i] = number(_fixed(max(-g, 0.0), scale_g))
-            dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(max(g, 0.0), scale_g))
 
 
 @njit(**INNER)
@@ -262,54 +261,89 @@ def _shorten(payload, short, first, last):
     return lost
 
 
-@njit(**INNER)
-def _quantise(criterion, pull, curvature, payload, first, last, scale_g, scale_h):
-    """The payload of a chunk of rows, see ``histogram``."""
-    n_labels = pull.shape[1]
-    dense, lanes, half = payload.dense, payload.lanes, payload.half
-    number = dense.dtype.type
-    if n_labels == 1:
-        _quantise_one_label(criterion, pull, curvature, dense, first, last, scale_g, scale_h)
-        return
-    for i in range(first, last):
-        row = dense[i * lanes : i * lanes + lanes]
-        g = pull[i]
-        if payload.one_hot:
-            for k in range(n_labels):
-                row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
-            payload.weight[i] = number(_fixed(g[payload.positive[i] - half], scale_g))
-        elif criterion == EDGE:
-            for k in range(n_labels):
-                row[k] = number(_fixed(g[k], scale_g))
-        elif criterion == NEWTON:
-            h = curvature[i] if curvature.size > 0 else g
-            for k in range(n_labels):
-                row[k] = number(_fixed(g[k], scale_g))
-                row[half + k] = number(_fixed(abs(h[k]), scale_h))
-        else:
-            for k in range(n_labels):
-                row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
-                row[half + k] = number(_fixed(max(g[k], 0.0), scale_g))
+@cache
+def _quantise(criterion, one_hot, one_label):
+    """The piece that makes the payload of a chunk of rows, see ``histogram``."""
+
+    def quantise(pull, curvature, payload, n_labels, first, last, scale_g, scale_h):
+        dense, lanes, half = payload.dense, payload.lanes, payload.half
+        number = dense.dtype.type
+        for i in range(first, last):
+            row = dense[i * lanes : i * lanes + lanes]
+            g = pull[i * n_labels : (i + 1) * n_labels]
+            if one_hot:
+                for k in range(n_labels):
+                    row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
+                payload.weight[i] = number(_fixed(g[payload.positive[i] - half], scale_g))
+            elif criterion == EDGE:
+                for k in range(n_labels):
+                    row[k] = number(_fixed(g[k], scale_g))
+            elif criterion == NEWTON:
+                h = curvature[i * n_labels : (i + 1) * n_labels] if curvature.size > 0 else g
+                for k in range(n_labels):
+                    row[k] = number(_fixed(g[k], scale_g))
+                    row[half + k] = number(_fixed(abs(h[k]), scale_h))
+            else:
+                for k in range(n_labels):
+                    row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
+                    row[half + k] = number(_fixed(max(g[k], 0.0), scale_g))
+
+    def quantise_one_label(pull, curvature, payload, n_labels, first, last, scale_g, scale_h):
+        # The same where the payload is one number or two.
+        dense = payload.dense
+        number = dense.dtype.type
+        for i in range(np.uintp(first), np.uintp(last)):
+            g = pull[i]
+            if criterion == EDGE:
+                dense[i] = number(_fixed(g, scale_g))
+            elif criterion == NEWTON:
+                h = curvature[i] if curvature.size > 0 else abs(g)
+                dense[np.uintp(2) * i] = number(_fixed(g, scale_g))
+                dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(h, scale_h))
+            else:
+                dense[np.uintp(2) * i] = number(_fixed(max(-g, 0.0), scale_g))
+                dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(max(g, 0.0), scale_g))
+
+    return quantise_one_label if one_label else quantise
+
+
+def quantiser(criterion, payload, n_labels):
+    """Address of the piece that makes the payload of some rows from flat G and H."""
+    size, number = types.intp, types.float64
+    flat = types.float64[::1]
+    function = _quantise(criterion, bool(payload.one_hot), n_labels == 1)
+    return compiled(function, flat, flat, typeof(payload), size, size, size, number, number).address
+
+
+def loss_sweep(loss, state):
+    """Address of the piece that computes G and H of some labels from F; ``state`` is flat."""
+    size, number = types.intp, types.float64
+    function = _exponential if loss == EXPONENTIAL else _logistic
+    return compiled(function, typeof(state), size, size, number, types.float64[::1]).address
 
 
 @njit(**OPTIONS)
-def quantise(tid, n_threads, sync, criterion, pull, curvature, payload, short, scale_g, scale_h):
-    """Fixed-point payload from G and H; the scales turn totals into 2**bits."""
-    n = pull.shape[0]
+def quantise(tid, n_threads, sync, piece, pull, curvature, payload, n_labels, short, scale_g, scale_h):
+    """Fixed-point payload from flat G and H; the scales turn totals into 2**bits.
+
+    piece : see `quantiser`
+    """
+    n = pull.size // n_labels
     chunk = next_item(sync)
     while chunk * CHUNK < n:
         first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
-        _quantise(criterion, pull, curvature, payload, first, last, scale_g, scale_h)
+        call(piece, (pull, curvature, payload, n_labels, first, last, scale_g, scale_h))
         if short is not None:
             short.lost[chunk] = _shorten(payload, short, first, last)
         chunk = next_item(sync)
 
 
 @njit(**OPTIONS)
-def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, values, payload, short, unit, out):
+def advance(tid, n_threads, sync, loss, pieces, state, leaf, offset, values, payload, short, unit, out):
     """Add a base classifier to F, then G, H and the payload of the next round.
 
-    flat : signed, scores, pull and curvature of the state as flat arrays
+    pieces : those of `loss_sweep` and `quantiser`
+    state : flat
     leaf : (terms, n) NODE, leaf of each sample in each term; (0, n): F stays as it is
     offset : (terms,) intp, first row of the term in values
     values : (leaves, K) float64, scaled by the step
@@ -317,22 +351,21 @@ def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, va
     unit : 2**bits, the total weight in the payload
     out : OUT (5,) training error, risk, log of the risk, scales of G and H
     """
-    n, n_labels = state.scores.shape
+    n, n_labels = leaf.shape[1], values.shape[1]
     n_chunks = state.sums.shape[0]
     sums = state.sums
-    signed, scores, pull, curvature = flat
 
     chunk = next_item(sync)
     while chunk < n_chunks:
         first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
         if leaf.shape[0] > 0:
-            _add_terms(state, first, last, leaf, offset, values)
-        flat_signed, flat_scores = (
-            signed[first * n_labels : last * n_labels],
-            scores[first * n_labels : last * n_labels],
+            _add_terms(state.scores, first, last, leaf, offset, values)
+        signed, scores = (
+            state.signed[first * n_labels : last * n_labels],
+            state.scores[first * n_labels : last * n_labels],
         )
-        sums[chunk, 0] = _training_error(state, first, last, flat_signed, flat_scores)
-        sums[chunk, 2] = _largest_exponent(flat_signed, flat_scores) if loss == EXPONENTIAL else 0.0
+        sums[chunk, 0] = _training_error(state, n_labels, first, last, signed, scores)
+        sums[chunk, 2] = _largest_exponent(signed, scores) if loss == EXPONENTIAL else 0.0
         chunk = next_item(sync)
     barrier(n_threads, sync)
     shift = -np.inf
@@ -347,12 +380,7 @@ def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, va
     chunk = next_item(sync)
     while chunk < n_chunks:
         first, last = chunk * CHUNK * n_labels, min(n, chunk * CHUNK + CHUNK) * n_labels
-        if loss == EXPONENTIAL:
-            sums[chunk, 0] = _exponential(signed[first:last], scores[first:last], pull[first:last], shift)
-        else:
-            sums[chunk, 0], sums[chunk, 1], sums[chunk, 2] = _logistic(
-                signed[first:last], scores[first:last], pull[first:last], curvature[first:last]
-            )
+        call(pieces[0], (state, first, last, shift, sums[chunk]))
         chunk = next_item(sync)
     barrier(n_threads, sync)
     total = 0.0
@@ -380,10 +408,10 @@ def advance(tid, n_threads, sync, loss, criterion, state, flat, leaf, offset, va
     while chunk < n_chunks:
         first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
         if loss == EXPONENTIAL:  # the weights of round t sum to one
-            weights = pull[first * n_labels : last * n_labels]
+            weights = state.pull[first * n_labels : last * n_labels]
             for k in range(weights.size):
                 weights[k] *= norm
-        _quantise(criterion, state.pull, state.curvature, payload, first, last, scale_g, scale_h)
+        call(pieces[1], (state.pull, state.curvature, payload, n_labels, first, last, scale_g, scale_h))
         if short is not None:
             short.lost[chunk] = _shorten(payload, short, first, last)
         chunk = next_item(sync)

@@ -1,0 +1,75 @@
+"""Compiling ahead: what the first fit of all will need later, in another process, while this one compiles the rest.
+
+numba compiles one kernel at a time in a process.  The other process writes into the same cache on disk, from
+which this one then reads.  It is started only where there is something to gain: a second processor, and
+nothing in the cache yet.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import current_process
+from pathlib import Path
+
+_PATIENCE = 120.0  # seconds; then this process compiles everything itself
+_lock = threading.Lock()
+_child: subprocess.Popen | None = None
+
+
+@contextmanager
+def compiling(kernel, function: str) -> Iterator[None]:
+    """While this lasts, another process calls ``function``, "module:name".
+
+    It is not started where ``kernel``, one of those that the function compiles, has been compiled before.
+    Whoever needs the kernels calls `wait` before.
+    """
+    global _child
+    with _lock:
+        mine = _child is None and _is_worth_it(kernel)
+        if mine:
+            _child = _start(function)
+    try:
+        yield
+    finally:
+        if mine:
+            wait(0.0)
+
+
+def wait(seconds: float = _PATIENCE) -> None:
+    """Wait until the other process, if there is one, has compiled its part; it is gone after so many seconds."""
+    global _child
+    with _lock:
+        child, _child = _child, None
+        if child is None:
+            return
+        try:
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            child.kill()  # no matter when: files of the cache are written whole or not at all
+            child.wait()
+
+
+def _is_worth_it(kernel) -> bool:
+    """Whether nothing is in the cache, and we know how to start another Python."""
+    python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
+    if not python or current_process().name != "MainProcess":
+        return False
+    if not hasattr(kernel, "stats"):  # where numba is told to compile nothing
+        return False
+    return not any(Path(kernel.stats.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
+
+
+def _start(function: str) -> subprocess.Popen | None:
+    module, name = function.split(":")
+    # The same modules as here, and nothing of the user's own program.
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
+    none = subprocess.DEVNULL
+    try:
+        return subprocess.Popen([sys.executable, "-c", code], stdin=none, stdout=none, stderr=none)
+    except OSError:
+        return None

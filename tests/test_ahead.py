@@ -1,0 +1,75 @@
+"""Compiling ahead: another process does it, is waited for, and never stays behind."""
+
+import sys
+from time import perf_counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from multiboost import AdaBoostMHClassifier
+from multiboost.kernels import ahead
+from multiboost.kernels.grow import compile_growth, grow
+from multiboost.kernels.piece import compiled
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """A kernel that is not in the cache yet."""
+    return SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)), __name__="kernel")
+
+
+@pytest.fixture
+def helper(tmp_path, monkeypatch):
+    """A module whose `work` writes a file, and whose `hang` does not end."""
+    (tmp_path / "ahead_helper.py").write_text(
+        "import pathlib, sys, time\n"
+        f"def work(): pathlib.Path({str(tmp_path / 'done')!r}).write_text(sys.modules['__main__'].__name__)\n"
+        "def hang(): time.sleep(600)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path / "done"
+
+
+def test_another_process_works(kernel, helper):
+    with ahead.compiling(kernel, "ahead_helper:work"):
+        ahead.wait()
+        assert helper.exists()
+    assert ahead._child is None
+
+
+def test_not_where_something_is_in_the_cache(kernel, helper, tmp_path):
+    (tmp_path / "grow.kernel-12.py311.nbi").touch()
+    with ahead.compiling(kernel, "ahead_helper:work"):
+        assert ahead._child is None
+        ahead.wait()
+    assert not helper.exists()
+
+
+def test_nothing_stays_behind(kernel, helper):
+    begin = perf_counter()
+    with ahead.compiling(kernel, "ahead_helper:hang"):
+        child = ahead._child
+        assert child.poll() is None
+    assert child.returncode is not None
+    assert ahead._child is None
+    assert perf_counter() - begin < 60
+
+
+@pytest.mark.parametrize("python", ["/nowhere/python3", "/nowhere/editor", "", None])
+def test_without_another_python(kernel, helper, monkeypatch, python):
+    monkeypatch.setattr(sys, "executable", python)
+    with ahead.compiling(kernel, "ahead_helper:work"):
+        assert ahead._child is None
+        ahead.wait()
+
+
+def test_what_is_compiled_is_what_a_fit_needs(monkeypatch):
+    """The other process has no table: it must come to the same types."""
+    X, y = np.arange(40.0).reshape(20, 2) % 7, np.arange(20) % 3
+    AdaBoostMHClassifier("tree:3", 1, loss="exponential").fit(X, y)
+    before, signatures = compiled.cache_info().misses, []
+    monkeypatch.setattr(grow, "compile", signatures.append)
+    compile_growth()
+    assert compiled.cache_info().misses == before
+    assert signatures[0] in grow.signatures
