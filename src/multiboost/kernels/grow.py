@@ -20,7 +20,7 @@ from numba import from_dtype, njit, typeof, types
 
 from .ahead import wait
 from .blocks import BLOCK, COLUMN, Blocks, bin_of, column_of
-from .dtypes import CODE, COARSE, EDGE, NODE, ROW, apart
+from .dtypes import COARSE, CODE, EDGE, NODE, ROW, apart
 from .edge import bound_block, exact_cut, slack_of
 from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
