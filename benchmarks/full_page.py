@@ -212,8 +212,8 @@ All packages have the same table and the same number of threads. Peers are at th
 rounds; AdaBoost is scikit-learn's, which has one thread, once with its default stumps and once with decision trees of
 depth 10. Times are wall times of `fit` after a short fit that imports and compiles. Where ratios have a spread,
 what takes less than 20 s is repeated, ours and the peer's in turn, so that a slow moment of the machine meets both;
-longer fits of peers are made once. A fit of a peer that is expected to take longer than a limit has fewer rounds, as
-many as fit into it, or is left out; both are said."""
+longer fits of peers are made once. A fit of a peer that takes longer than a limit is ended there; where a package
+cannot be told to, it has as many rounds as are expected to fit into the limit, or is left out; both are said."""
 
 
 def race_table(found: Found, name: str, peers: Peers) -> str:

@@ -23,15 +23,19 @@ class Peer(ABC):
         Rounds of boosting; None leaves everything as the package has it.
     threads : int, default=2
         Threads; small data may be faster with one.
+    limit : float, default=inf
+        Seconds after which it stops, where it can be told to (``stops``).
     """
 
     name = ""
     package = ""
     nested = True  # whether a fit of fewer rounds is the beginning of one of more
+    stops = False
 
-    def __init__(self, rounds: int | None = None, threads: int = THREADS):
+    def __init__(self, rounds: int | None = None, threads: int = THREADS, limit: float = np.inf):
         self.rounds = rounds
         self.threads = threads
+        self.limit = limit
 
     @abstractmethod
     def model(self):
@@ -46,8 +50,8 @@ class Peer(ABC):
         """What the package's fit has to be told about the table."""
         return {}
 
-    def after_rounds(self, note: Callable[[], None]) -> dict:
-        """How the package's fit is told to call a function after every round, where it can be told so."""
+    def after_rounds(self, is_over: Callable[[], bool]) -> dict:
+        """How the package's fit is told to ask after every round whether the time is over, where it can be told so."""
         return {}
 
     def fit(self, X, y) -> Peer:
@@ -56,9 +60,13 @@ class Peer(ABC):
         self.model_ = self.model()
         self.clock_: list[float] = []
         start = time.perf_counter()
-        listener = self.after_rounds(lambda: self.clock_.append(time.perf_counter() - start))
+
+        def is_over() -> bool:
+            self.clock_.append(time.perf_counter() - start)
+            return self.clock_[-1] > self.limit
+
         with threadpool_limits(self.threads):
-            self.model_.fit(X, codes, **self.options(X), **listener)
+            self.model_.fit(X, codes, **self.options(X), **self.after_rounds(is_over))
         return self
 
     def seconds_at(self, rounds: Iterable[int], seconds: float) -> list[float]:
@@ -78,7 +86,7 @@ class Peer(ABC):
         """Rounds that were made, where a package may stop before the number it was given."""
         if self.rounds is None:
             raise ValueError(f"{self.name} was given no number of rounds")
-        return self.rounds
+        return len(self.clock_) if self.stops else self.rounds
 
     @abstractmethod
     def staged(self, X, rounds: Iterable[int]) -> Iterator[np.ndarray]:
@@ -95,7 +103,9 @@ class Peer(ABC):
 
 
 class _Staged(Peer):
-    """A classifier that can add up the scores of some of its rounds."""
+    """A classifier that can be told when to stop, and can add up the scores of some of its rounds."""
+
+    stops = True
 
     @abstractmethod
     def piece(self, X, first: int, last: int, scores: np.ndarray | None) -> np.ndarray:
@@ -120,8 +130,14 @@ class LightGBM(_Staged):
 
         return LGBMClassifier(**_given(n_estimators=self.rounds), n_jobs=self.threads, verbose=-1)
 
-    def after_rounds(self, note: Callable[[], None]) -> dict:
-        return {"callbacks": [lambda _: note()]}
+    def after_rounds(self, is_over: Callable[[], bool]) -> dict:
+        from lightgbm.callback import EarlyStopException
+
+        def listen(round_) -> None:
+            if is_over():
+                raise EarlyStopException(round_.iteration, [])
+
+        return {"callbacks": [listen]}
 
     def predict(self, X) -> np.ndarray:
         """Classes; straight from the booster, whose threads need no limit."""
@@ -141,13 +157,12 @@ class XGBoost(_Staged):
     def piece(self, X, first: int, last: int, scores):
         return self.model_.predict(X, output_margin=True, iteration_range=(first, last), base_margin=scores)
 
-    def after_rounds(self, note: Callable[[], None]) -> dict:
+    def after_rounds(self, is_over: Callable[[], bool]) -> dict:
         from xgboost.callback import TrainingCallback
 
         class Listener(TrainingCallback):
             def after_iteration(self, model, epoch, evals_log) -> bool:
-                note()
-                return False  # go on
+                return is_over()
 
         self.model_.set_params(callbacks=[Listener()])  # its fit has no such argument
         return {}
@@ -234,11 +249,10 @@ class CatBoost(_Staged):
         more = self.model_.predict(X, prediction_type="RawFormulaVal", ntree_start=first, ntree_end=last)
         return more if scores is None else scores + more
 
-    def after_rounds(self, note: Callable[[], None]) -> dict:
+    def after_rounds(self, is_over: Callable[[], bool]) -> dict:
         class Listener:
             def after_iteration(self, _) -> bool:
-                note()
-                return True  # go on
+                return not is_over()
 
         return {"callbacks": [Listener()]}
 

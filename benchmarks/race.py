@@ -72,18 +72,15 @@ def own(name: str, method: str, size: Size) -> dict:
     }
 
 
-def expected(peer: type[Peer], split: data.Split, rounds: int, shorter: list[dict]) -> float:
-    """Seconds that a fit may take: in proportion to the longest one so far, else from one round and a few."""
-    if shorter:
-        longest = max(shorter, key=lambda found: found["rounds"])
-        return longest["seconds"] * rounds / longest["rounds"]
+def expected(peer: type[Peer], split: data.Split, rounds: int) -> float:
+    """Seconds that a fit may take, from one round and a few."""
     few = min(6, rounds)
     one, more = (seconds_of(lambda n=n: peer(n).fit(split.X, split.y)) for n in (1, few))
     return more + (rounds - few) * max(more - one, 0.0) / max(few - 1, 1)
 
 
-def affordable(rounds: int, seconds: float, limit: float, most: int) -> int | None:
-    """Rounds that fit into the limit: all, or fewer that stand in for them; None if there are hardly fewer.
+def affordable(rounds: int, seconds: float, limit: float) -> int | None:
+    """Rounds that fit into the limit: all, or fewer that stand in for them; None if these are too few to say anything.
 
     Parameters
     ----------
@@ -92,39 +89,35 @@ def affordable(rounds: int, seconds: float, limit: float, most: int) -> int | No
     seconds : float
         What they may take.
     limit : float
-    most : int
-        Rounds of the longest run there is.
     """
     if seconds <= limit:
         return rounds
     fewer = int(0.9 * rounds * limit / seconds)
-    return fewer if fewer >= max(1.25 * most, FEWEST) else None
+    return fewer if fewer >= FEWEST else None
 
 
 def one_peer(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:
     """A peer's error, seconds and learning curve after so many rounds, or as many as the limit allows."""
     split, _ = table(name, size.cut)
     peer(1).fit(split.X[:500], split.y[:500])  # imports
-    keys = [peer_key(name, peer, n) for n in size.rounds if n < rounds and not peer.nested]
-    shorter = [found for key in keys if (found := results.found(key)) is not None]
-    seconds = expected(peer, split, rounds, shorter)
-    allowed = affordable(rounds, seconds, size.limit, max((found["rounds"] for found in shorter), default=0))
-    if allowed is None:
-        why = f"about {seconds:.0f} s expected, {size.limit:.0f} s allowed"
-        return {"skipped": why, "expected_seconds": round(seconds, 1), "limit": size.limit}
-    model = peer(allowed)
+    allowed: int | None = rounds
+    if not peer.stops:
+        seconds = expected(peer, split, rounds)
+        allowed = affordable(rounds, seconds, size.limit)
+        if allowed is None:
+            return {"skipped": f"about {seconds:.0f} s expected, {size.limit:.0f} s allowed", "limit": size.limit}
+    model = peer(allowed, limit=size.limit)
     taken = seconds_of(lambda: model.fit(split.X, split.y))
     curve = peer_curve(model, taken, split.X_test, split.y_test, grid=size.rounds)
+    made = model.made if peer.stops else allowed
     found = {
         "error": round(error_of(model.predict(split.X_test), split.y_test), 4),  # as exact as a curve
         "seconds": taken,
-        "rounds": allowed,
+        "rounds": made,
         "made": model.made,
         "curve": curve._asdict(),
     }
-    if allowed < rounds:
-        found |= {"stands_in_for": rounds, "expected_seconds": round(seconds, 1), "limit": size.limit}
-    return found
+    return found if made == rounds else found | {"stands_in_for": rounds, "limit": size.limit}
 
 
 def beginning(name: str, peer: type[Peer], rounds: int, size: Size, results: Results) -> dict:

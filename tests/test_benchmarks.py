@@ -305,17 +305,18 @@ def test_stages_of_a_peer_by_another_way(peer, stage, digits):
     np.testing.assert_array_equal(third, stage(model.model_, digits.X_test))
 
 
+@pytest.mark.parametrize("peer", [peer for peer in RACERS.values() if peer.stops], ids=lambda peer: peer.name)
+def test_a_peer_stops_when_the_time_is_over(peer, digits):
+    pytest.importorskip(peer.package)
+    model = peer(500, threads=1, limit=0.0).fit(digits.X[:, 10:14], digits.y)
+    assert model.made == 1
+    np.testing.assert_array_equal(model.predict(digits.X_test[:, 10:14]), *model.staged(digits.X_test[:, 10:14], [1]))
+
+
 def test_affordable_rounds():
-    assert race.affordable(1000, 800.0, 900.0, 300) == 1000
-    assert race.affordable(1000, 1800.0, 900.0, 300) == 450  # nine tenths of what the limit allows
-    assert race.affordable(1000, 3000.0, 900.0, 300) is None  # 270 is no more than there is
-    assert race.affordable(1000, 2500.0, 900.0, 300) is None  # 324 is hardly more
-    assert race.affordable(100, 900_000.0, 900.0, 0) is None  # less than ten rounds say nothing
-
-
-def test_expected_seconds_come_from_the_longest_run():
-    runs = [{"rounds": 100, "seconds": 5.0}, {"rounds": 300, "seconds": 30.0}]
-    assert race.expected(HistGradientBoosting, None, 1000, runs) == pytest.approx(100.0)
+    assert race.affordable(1000, 800.0, 900.0) == 1000
+    assert race.affordable(1000, 1800.0, 900.0) == 450  # nine tenths of what the limit allows
+    assert race.affordable(100, 900_000.0, 900.0) is None  # less than ten rounds say nothing
 
 
 # ---- data
@@ -425,7 +426,7 @@ def test_memory_of_a_fit_counts_what_is_kept(monkeypatch):
 def small_race(tmp_path_factory, digits):
     """A race on one small set with two peers."""
     path = tmp_path_factory.mktemp("race") / "full.json"
-    size = SMALL._replace(cut=None)
+    size = SMALL._replace(cut=None, limit=1e9)
     standard = {"digits": data.Standard(lambda: digits, "digits", 1, 300)}
     peers = {peer.name: peer for peer in (HistGradientBoosting, AdaBoostTrees)}
     with pytest.MonkeyPatch.context() as patch:

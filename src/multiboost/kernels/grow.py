@@ -134,6 +134,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
 
 def with_pieces(tree, blocks, payload, subsets, bounds):
     """The tree with the pieces that it is grown with; ``bounds``: numbers are searched by ``edge``."""
+    wait()  # another process may be compiling them, see `compile_growth`
     size, number = types.intp, types.float64
     block, rows = blocks.block, typeof(tree.spare)
     lane, scratch = typeof(payload.dense), typeof(tree.scratch[0])
@@ -149,14 +150,10 @@ def with_pieces(tree, blocks, payload, subsets, bounds):
         search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
     if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
-    wait()  # for the partition, and for `grow`: see `compile_growth`
-    partition = compiled(_partition, *_partition_types(blocks, subsets, tree))
-    return tree._replace(pieces=Pieces(partition.address, search, finalists, nominal))
-
-
-def _partition_types(blocks, subsets, tree):
-    size = types.intp
-    return size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), typeof(tree)
+    partition = compiled(
+        _partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, rows, typeof(tree)
+    ).address
+    return tree._replace(pieces=Pieces(partition, search, finalists, nominal))
 
 
 # What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
@@ -635,13 +632,13 @@ def grow(
 
 
 def compile_growth():
-    """Compile `grow` for real votes, and the partition, without growing anything; see ``ahead``."""
+    """Compile `grow` for real votes, and its pieces, without growing anything; see ``ahead``."""
     blocks = Blocks(
         np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
     )
     payload = Payload(np.zeros(0, COARSE), 1, False, np.zeros(0, np.int32), np.zeros(0, COARSE), 1, 1)
     tree, subsets = new_tree(0, 2, blocks, 1, COARSE, 1, 0), new_subsets(2, blocks, 1, 0)
-    compiled(_partition, *_partition_types(blocks, subsets, tree))
+    with_pieces(tree, blocks, payload, subsets, bounds=False)
     matrix = np.zeros((0, 1))
     arguments = (
         0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 2, 0, tree,
