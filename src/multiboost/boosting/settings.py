@@ -21,6 +21,7 @@ from ..data.dataset import Dataset
 from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.dtypes import EDGE, lanes
+from ..kernels.histogram import MOST
 from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from .loop import Boosting
@@ -84,7 +85,8 @@ class Settings:
         half = lanes(target.kind.n_labels)
         dtype, _ = criterion.number(target.signed.size)
         exhaustive = criterion.code == EDGE
-        row_bytes = (half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
+        # With many labels a histogram is filled lane by lane: what has to fit into the cache is one pass's share.
+        row_bytes = min(MOST, half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
         return Dataset(
             table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,
             coarse=not exhaustive, min_category_rows=self.bins.min_category_rows,

@@ -36,7 +36,7 @@ class Payload(NamedTuple):
     loops: tuple[int, int] = (0, 0)  # pieces, see `with_loops`
 
 
-_MOST = 16  # lanes that are added at once
+MOST = 16  # lanes that are added at once
 _NEAR, _FAR = np.uintp(6), np.uintp(12)  # rows ahead
 
 
@@ -92,14 +92,14 @@ def _add_rows(n):
 
 
 def with_loops(payload):
-    """The payload with the loops that add it up: over ``_MOST`` lanes, and over what is left of them."""
+    """The payload with the loops that add it up: over ``MOST`` lanes, and over what is left of them."""
     number, size = typeof(payload.dense), types.intp
     kinds = (
         from_dtype(np.dtype(CODE))[::1], types.uint32[::1], from_dtype(BLOCK), typeof(payload),
         from_dtype(np.dtype(ROW))[::1], size, size, number, size, size,
     )  # fmt: skip
-    rest = payload.lanes % _MOST
-    many = compiled(_add_rows(_MOST), *kinds).address if payload.lanes >= _MOST else 0
+    rest = payload.lanes % MOST
+    many = compiled(_add_rows(MOST), *kinds).address if payload.lanes >= MOST else 0
     return payload._replace(loops=(many, compiled(_add_rows(rest), *kinds).address if rest > 0 else 0))
 
 
@@ -131,9 +131,9 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
         many, few = payload.loops
         lane = np.intp(0)
         while lane < payload.lanes:
-            loop = many if lane + _MOST <= payload.lanes else few
+            loop = many if lane + MOST <= payload.lanes else few
             call(loop, (codes, row_start, block, payload, rows, start, end, histogram, base, lane))
-            lane += _MOST
+            lane += MOST
     none = np.intp(0)
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):
