@@ -194,7 +194,7 @@ class LongRun:
             state.scores = boosting.state.scores
             while state.rounds < rounds and not state.stopped and time.monotonic() < deadline:
                 boosting.builder = EnsembleBuilder(np.zeros(kind.n_labels), table.n_columns)
-                begin = time.monotonic()
+                begin, busy = time.monotonic(), time.process_time()
                 end = min(begin + PIECE_SECONDS, deadline)
                 for _ in range(min(PIECE_ROUNDS, rounds - state.rounds)):
                     if not boosting.round():
@@ -202,7 +202,8 @@ class LongRun:
                         break
                     if time.monotonic() >= end:
                         break
-                state.seconds += time.monotonic() - begin
+                # Not the time for which the process was suspended.
+                state.seconds += min(time.monotonic() - begin, time.process_time() - busy)
                 newest = wrong_after(boosting.builder.build(), rows, truth, state.test_scores, team)
                 state.wrong = np.concatenate([state.wrong, newest])
                 state.write(self.path)

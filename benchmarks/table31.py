@@ -60,7 +60,7 @@ PUBLISHED[SMOOTHED] = PUBLISHED["usps"]
 # What is known about cells whose difference from the published figure is large, by name.
 _SMOOTH = (
     "the source took these digits from another place, where they seem to have been smoothed: convolved with a Gaussian "
-    f"of 0.75 pixels, {SMOOTHED}, they give what was published"
+    f"of 0.75 pixels, {SMOOTHED}, stumps give what was published"
 )
 REMARKS: dict[str, str] = {
     **{f"usps/{learner}": _SMOOTH for learner in PUBLISHED["usps"]},
@@ -305,7 +305,7 @@ def _row(name: str, shown: str, ours: float, spread: str, published: tuple[float
     """A row of a table: ours beside what was published."""
     theirs = [f"{published[0]:.2f} ({published[1]:.2f})", f"{ours:.2f}{spread}", _signed(ours - published[0])]
     rounds = f"{cell['rounds']:,}" + ("" if cell["rounds"] >= cell["wanted"] or cell["stopped"] else " so far")
-    return [name, shown, *theirs, rounds, f"{1e3 * cell['seconds'] / cell['rounds']:.2f}"]
+    return [name, shown, *theirs, rounds]
 
 
 def _figures(results: dict, dataset: str, learner: str):
@@ -334,9 +334,10 @@ def section(results: dict) -> str:
                 rows.append(_row(dataset, shown, ours, spread, theirs, cell))
                 if abs(ours - theirs[0]) > LARGE:
                     remark = REMARKS.get(f"{dataset}/{learner}")
-                    why = f"explained: {remark}" if remark else "not explained yet"
+                    is_done = cell["rounds"] >= cell["wanted"] or cell["stopped"]
+                    why = remark or ("not explained yet" if is_done else "the run is not finished")
                     large.append(f"- {dataset}, {shown.strip('*')}: {_signed(ours - theirs[0])} points; {why}")
-    head = ["", "learner", "published, %", "ours, %", "difference", "rounds", "ms a round"]
+    head = ["", "learner", "published, %", "ours, %", "difference", "rounds"]
     parts = [
         f"""## Table 3.1 of the seed
 
