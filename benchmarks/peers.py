@@ -24,13 +24,13 @@ class Peer(ABC):
     threads : int, default=2
         Threads; small data may be faster with one.
     limit : float, default=inf
-        Seconds after which it stops, where it can be told to (``stops``).
+        Seconds after which it stops, where it can be told to.
     """
 
     name = ""
     package = ""
     nested = True  # whether a fit of fewer rounds is the beginning of one of more
-    stops = False
+    stops = False  # whether it can be told to stop
 
     def __init__(self, rounds: int | None = None, threads: int = THREADS, limit: float = np.inf):
         self.rounds = rounds

@@ -85,7 +85,7 @@ class Settings:
         half = lanes(target.kind.n_labels)
         dtype, _ = criterion.number(target.signed.size)
         exhaustive = criterion.code == EDGE
-        # With many labels a histogram is filled lane by lane: what has to fit into the cache is one pass's share.
+        # With more lanes a histogram is filled in several passes: what has to fit into the cache is the share of one.
         row_bytes = min(MOST, half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
         return Dataset(
             table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,

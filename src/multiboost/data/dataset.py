@@ -21,9 +21,9 @@ _BLOCK_CODES = 65536  # what a code can number
 _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most so many times the space of the codes
 _TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for each
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
-_GROUPS = 128  # of bins of a column that have bounds of the edge
-_WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
+_WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
+_GROUPS = 128  # of the bins of a column, at most, that have bounds
 
 
 class _Binned:
@@ -258,11 +258,7 @@ def _pack(
             record[k] = (b, j, n_codes, last, c.n_bins, value_rows, c.missing, frequent, c.nominal, -1)
             if j in in_bins:
                 record[k]["at"] = at
-                if c.rows is None:
-                    bins[at : at + n_rows] = c.bins
-                else:
-                    bins[at : at + n_rows] = c.frequent
-                    bins[at : at + n_rows][c.rows] = c.bins
+                bins[at : at + n_rows] = (c if c.rows is None else c.dense(n_rows)).bins
                 at += n_rows
             first_bin.append(c.first_bins(1 << shift))
             n_codes += size

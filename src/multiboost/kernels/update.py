@@ -262,10 +262,10 @@ def _shorten(payload, short, first, last):
 
 
 @cache
-def _quantise(criterion, one_hot, one_label):
-    """The piece that makes the payload of a chunk of rows, see ``histogram``."""
+def _chunk_quantiser(criterion, one_hot, one_label):
+    """The function that makes the payload of a chunk of rows, see ``histogram``."""
 
-    def quantise(pull, curvature, payload, n_labels, first, last, scale_g, scale_h):
+    def many_labels(pull, curvature, payload, n_labels, first, last, scale_g, scale_h):
         dense, lanes, half = payload.dense, payload.lanes, payload.half
         number = dense.dtype.type
         for i in range(first, last):
@@ -288,8 +288,8 @@ def _quantise(criterion, one_hot, one_label):
                     row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
                     row[half + k] = number(_fixed(max(g[k], 0.0), scale_g))
 
-    def quantise_one_label(pull, curvature, payload, n_labels, first, last, scale_g, scale_h):
-        # The same where the payload is one number or two.
+    def single_label(pull, curvature, payload, n_labels, first, last, scale_g, scale_h):
+        # The payload is one number or two.
         dense = payload.dense
         number = dense.dtype.type
         for i in range(np.uintp(first), np.uintp(last)):
@@ -304,14 +304,14 @@ def _quantise(criterion, one_hot, one_label):
                 dense[np.uintp(2) * i] = number(_fixed(max(-g, 0.0), scale_g))
                 dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(max(g, 0.0), scale_g))
 
-    return quantise_one_label if one_label else quantise
+    return single_label if one_label else many_labels
 
 
 def quantiser(criterion, payload, n_labels):
     """Address of the piece that makes the payload of some rows from flat G and H."""
     size, number = types.intp, types.float64
     flat = types.float64[::1]
-    function = _quantise(criterion, bool(payload.one_hot), n_labels == 1)
+    function = _chunk_quantiser(criterion, bool(payload.one_hot), n_labels == 1)
     return compiled(function, flat, flat, typeof(payload), size, size, size, number, number).address
 
 
