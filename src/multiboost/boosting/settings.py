@@ -4,13 +4,14 @@ A user who sets nothing gets what a short comparison on held-out rows finds bett
 exponential loss with real votes, which wins on clean tables, above all with many
 classes, or logistic loss with smaller trees and steps, which wins on noisy ones.  With
 multi-label targets the two were equally good wherever we looked; logistic loss is faster,
-and nothing is compared.
+and they are not compared.  Large tables may be worth larger trees: these are tried on ever
+larger samples.
 ``docs/defaults.md`` has the measurements.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
@@ -34,9 +35,15 @@ RATES = {"exponential": 0.2, "logistic": 0.1}
 _NOISY_LEAVES = 8  # of trees under the logistic loss, where the user does not say
 
 _TRIAL_ROUNDS = 50
-_TRIAL_ROWS = 5000  # that take part in the comparison
+_TRIAL_ROWS = 5000  # that take part in a comparison
 _FOLDS = 5  # all of them are held out in turn below _FEW rows, else only the first
 _FEW = 1000
+
+_MORE_ROWS = 4  # the next sample on which larger trees are tried, in units of the last
+_MOST_ROWS = 320_000  # of such a sample
+_MORE_LEAVES = 3  # of a larger tree, which takes about twice the time
+_WORTH = 0.02  # the share of the error that it must save
+_LEAF_ROWS = 25  # rows to a leaf, at least
 
 
 @dataclass
@@ -47,7 +54,7 @@ class Bins:
     min_category_rows: int = 1
 
 
-@dataclass
+@dataclass(eq=False)
 class Settings:
     """The parts of the loop.
 
@@ -107,9 +114,9 @@ class Settings:
 def default_leaves(n_rows: int, n_labels: int) -> int:
     """Leaves of a tree where the user does not say: twice the labels, 20 to 64.
 
-    Small tables get smaller trees, 25 rows to a leaf.
+    Small tables get smaller trees.
     """
-    return int(max(4, min(64, max(20, 2 * n_labels), n_rows // 25)))
+    return int(max(4, min(64, max(20, 2 * n_labels), n_rows // _LEAF_ROWS)))
 
 
 def sized(learner, n_leaves: int):
@@ -135,8 +142,6 @@ def choose_settings(
         return Settings(LOSSES["exponential"], votes, large, AlphaStep(learning_rate or 1.0), ridge, bins, seed)
     if loss == "auto" and not free:
         loss = "exponential"
-    if loss == "auto" and target.kind.kind == "multilabel":
-        loss = "logistic"
     rates = {name: RateStep(learning_rate or rate) for name, rate in RATES.items()}
     small = sized(learner, max(4, min(_NOISY_LEAVES, table.n_rows // 100)))
     options = {
@@ -145,24 +150,67 @@ def choose_settings(
     }
     if loss != "auto":
         return options[loss]
-    return _better(list(options.values()), table, target, team)
+    trial = Trial(table, target, _TRIAL_ROWS, team)
+    multilabel = target.kind.kind == "multilabel"
+    # The first on a tie.
+    chosen = options["logistic"] if multilabel else min(options.values(), key=lambda option: trial.losses(option).sum())
+    return _grown(chosen, table, target, trial)
 
 
-def _better(options: list[Settings], table: Table, target: Target, team: Team) -> Settings:
-    """The settings with the lowest held-out error after a few rounds; the first on a tie."""
-    rows = np.random.default_rng(0).permutation(table.n_rows)[:_TRIAL_ROWS]
-    sample, labels = table.take(rows), target.take(rows)
-    if not isinstance(sample, SparseTable):
-        sample = sample.encoded()
-    fold = np.arange(rows.size) % _FOLDS
-    errors = np.zeros(len(options))
-    for held_out in range(_FOLDS if rows.size <= _FEW else 1):
-        inside, outside = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
-        if not (np.any(labels.signed[inside]) and np.any(labels.signed[outside])):
-            continue
-        learned, tested = labels.take(inside), labels.take(outside)
-        for k, settings in enumerate(options):
-            boosting = settings.boosting(sample.take(inside), learned, team)
-            boosting.run(_TRIAL_ROUNDS)
-            errors[k] += tested.error(boosting.builder.build().scores(sample.take(outside), team))
-    return options[int(errors.argmin())]
+class Trial:
+    """Comparisons on a sample of the training set, always the same rows: a few rounds, and the rows held out.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target
+    n_rows : int
+        At most, of the sample.
+    team : Team
+    """
+
+    def __init__(self, table: Table, target: Target, n_rows: int, team: Team):
+        rows = np.random.default_rng(0).permutation(table.n_rows)[:n_rows]
+        sample, self.labels, self.team = table.take(rows), target.take(rows), team
+        self.sample = sample if isinstance(sample, SparseTable) else sample.encoded()
+        fold = np.arange(rows.size) % _FOLDS
+        folds = [np.flatnonzero(fold == k) for k in range(_FOLDS if rows.size <= _FEW else 1)]
+        self.parts = [(np.setdiff1d(np.arange(rows.size), outside), outside) for outside in folds]
+        self._known: dict[Settings, np.ndarray] = {}
+
+    def losses(self, settings: Settings) -> np.ndarray:
+        """Weighted errors of the rows that are held out."""
+        if settings not in self._known:
+            self._known[settings] = np.concatenate([self._losses(settings, *part) for part in self.parts])
+        return self._known[settings]
+
+    def _losses(self, settings: Settings, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
+        learned, tested = self.labels.take(inside), self.labels.take(outside)
+        if not (np.any(learned.signed) and np.any(tested.signed)):
+            return np.zeros(outside.size)
+        boosting = settings.boosting(self.sample.take(inside), learned, self.team)
+        boosting.run(_TRIAL_ROUNDS)
+        return tested.errors(boosting.builder.build().scores(self.sample.take(outside), self.team))
+
+
+def _grown(settings: Settings, table: Table, target: Target, trial: Trial) -> Settings:
+    """The settings with trees as large as the table is worth.
+
+    A larger tree has to win by more than the standard error of the difference, and by
+    enough to be worth its time.
+    """
+    tree = settings.base_learner
+    assert isinstance(tree, Tree)  # what the user leaves open is the size of trees
+    n_rows = _TRIAL_ROWS
+    while n_rows <= min(table.n_rows, _MOST_ROWS):
+        trial = trial if n_rows == _TRIAL_ROWS else Trial(table, target, n_rows, trial.team)
+        while (n_leaves := _MORE_LEAVES * tree.n_leaves) * _LEAF_ROWS <= n_rows:
+            larger_tree = clone(tree).set_params(n_leaves=n_leaves)
+            larger = replace(settings, base_learner=larger_tree)
+            now = trial.losses(settings)
+            gain = now - trial.losses(larger)
+            if gain.sum() <= max(np.sqrt(gain @ gain), _WORTH * now.sum()):
+                break
+            settings, tree = larger, larger_tree
+        n_rows *= _MORE_ROWS
+    return settings

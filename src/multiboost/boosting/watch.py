@@ -39,7 +39,7 @@ class Watch:
 
     @property
     def error(self) -> float:
-        return self.target.error(self.scores)
+        return float(self.target.errors(self.scores).sum())
 
     @property
     def risk(self) -> float:

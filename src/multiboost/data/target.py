@@ -258,16 +258,12 @@ class Target:
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
         return part
 
-    def error(self, scores: np.ndarray) -> float:
-        """Weighted error of scores (n, K): of tasks where there are tasks, else of labels."""
+    def errors(self, scores: np.ndarray) -> np.ndarray:
+        """Weighted errors of the rows of scores (n, K): of tasks where there are tasks, else of labels."""
         if not self.kind.tasks:
-            wrong = (scores > 0) != (self.signed > 0)
-            return float(np.abs(self.signed[wrong]).sum())
-        error = 0.0
-        for t, part in enumerate(self.kind.tasks):
-            best = scores[:, part].argmax(axis=1) + part.start
-            error += float(self.task_weight[(best != self.task_class[:, t]), t].sum())
-        return error
+            return np.where((scores > 0) != (self.signed > 0), np.abs(self.signed), 0.0).sum(axis=1)
+        best = np.column_stack([scores[:, part].argmax(axis=1) + part.start for part in self.kind.tasks])
+        return np.where(best != self.task_class, self.task_weight, 0.0).sum(axis=1)
 
 
 def _initial_weights(kind: TargetKind, signs: np.ndarray, weighting: str, sample_weight, label_weight) -> np.ndarray:
