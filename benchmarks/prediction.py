@@ -11,7 +11,7 @@ import numpy as np
 from .cells import Cell
 from .curve import Curve, own_curve, peer_curve
 from .data import Split
-from .measure import Times, error_of, in_turn, version
+from .measure import Times, error_of, in_turn, seconds_of, version
 from .ours import DISCRETE, NAME, ours, warm_up
 from .peers import PEERS, RACERS, THREADS, Peer
 from .race import SETTINGS, table
@@ -20,6 +20,8 @@ from .size import Size
 SETS = ("pendigits", "letter")
 STANDARD = 100  # rounds of the models that are compared as they are
 BATCHES = 5
+BATCH_SECONDS = 10.0  # of the slower of the two, about; it is given fewer rows where it would take longer
+FEWEST_ROWS = 2000
 POINTS = 80  # of a learning curve
 ONE_ROW_SET = "pendigits"  # 16 columns
 ASKED = {"200 stumps": 10.0, "200 trees": 50.0}  # microseconds of one row through a compiled predictor
@@ -41,6 +43,15 @@ def batch(split: Split, rows: int) -> np.ndarray:
     return split.X_test[np.arange(rows) % len(split.y_test)]
 
 
+def rows_in_time(models, rows: np.ndarray) -> np.ndarray:
+    """As many of the rows as the slowest of the models answers in `BATCH_SECONDS`."""
+    few = rows[:FEWEST_ROWS]
+    for model in models:
+        model.predict(few[:100])
+    slowest = max(seconds_of(lambda m=model: m.predict(few)) for model in models) / len(few)
+    return rows[: max(len(few), int(BATCH_SECONDS / slowest))]
+
+
 def equal_rounds(own: Curve, theirs: Curve) -> tuple[float, int, int]:
     """The lowest error that both reach, and the first rounds of both whose errors are at most that."""
     level = max(min(own.errors), min(theirs.errors))
@@ -55,17 +66,16 @@ def against(name: str, peer: type[Peer], size: Size) -> dict:
     level, t, their_t = equal_rounds(own_errors(name, size.prediction_rounds, size.cut), their_curve)
     standard = min(STANDARD, size.prediction_rounds)
     found: dict = {"level": level}
-    rows = batch(split, size.prediction_rows)
     for what, own_rounds, peer_rounds in (("equal", t, their_t), ("standard", standard, standard)):
         mine = ours(**{**SETTINGS[name], "n_estimators": own_rounds}).fit(split.X, split.y)
         theirs = other.shortened(peer_rounds, split.X, split.y)
-        mine.predict(rows[:100])
-        theirs.predict(rows[:100])
+        rows = rows_in_time((mine, theirs), batch(split, size.prediction_rows))
         seconds = in_turn({"ours": lambda m=mine: m.predict(rows), "peer": lambda m=theirs: m.predict(rows)}, BATCHES)
         each = np.array([seconds["ours"], seconds["peer"]])
         found[what] = {
             "rounds": [own_rounds, peer_rounds],
             "errors": [error_of(m.predict(split.X_test), split.y_test) for m in (mine, theirs)],
+            "rows": len(rows),
             "rows_per_second": [Times.of(len(rows) / s)._asdict() for s in each],
             "ratio": Times.of(each[1] / each[0])._asdict(),
         }

@@ -151,10 +151,10 @@ def choose_settings(
     if loss != "auto":
         return options[loss]
     trial = Trial(table, target, _TRIAL_ROWS, team)
-    multilabel = target.kind.kind == "multilabel"
-    # The first on a tie.
-    chosen = options["logistic"] if multilabel else min(options.values(), key=lambda option: trial.losses(option).sum())
-    return _grown(chosen, table, target, trial)
+    if target.kind.kind == "multilabel":
+        return _grown(options["logistic"], table, target, trial)
+    trial.begin(*options.values())
+    return _grown(min(options.values(), key=lambda option: trial.losses(option).sum()), table, target, trial)
 
 
 class Trial:
@@ -175,22 +175,39 @@ class Trial:
         self.sample = sample if isinstance(sample, SparseTable) else sample.encoded()
         fold = np.arange(rows.size) % _FOLDS
         folds = [np.flatnonzero(fold == k) for k in range(_FOLDS if rows.size <= _FEW else 1)]
-        self.parts = [(np.setdiff1d(np.arange(rows.size), outside), outside) for outside in folds]
+        parts = [(np.setdiff1d(np.arange(rows.size), outside), outside) for outside in folds]
+        signed = self.labels.signed
+        self.parts = [(inside, outside) for inside, outside in parts if signed[inside].any() and signed[outside].any()]
+        self._begun: dict[Settings, list[Boosting]] = {}
         self._known: dict[Settings, np.ndarray] = {}
+
+    def begin(self, *options: Settings) -> None:
+        """Make the runs ready for their first round.
+
+        With all of them before the first is run, the first fit of all compiles what it can
+        while another process compiles the rest, see ``kernels.ahead``.
+        """
+        for settings in options:
+            runs = []
+            for inside, outside in self.parts:
+                run = settings.boosting(self.sample.take(inside), self.labels.take(inside), self.team)
+                run.builder.build().scores(self.sample.take(outside), self.team)  # for the same reason
+                runs.append(run)
+            self._begun[settings] = runs
 
     def losses(self, settings: Settings) -> np.ndarray:
         """Weighted errors of the rows that are held out."""
         if settings not in self._known:
-            self._known[settings] = np.concatenate([self._losses(settings, *part) for part in self.parts])
+            if settings not in self._begun:
+                self.begin(settings)
+            runs = self._begun.pop(settings)
+            losses = [self._losses(run, outside) for run, (_, outside) in zip(runs, self.parts, strict=True)]
+            self._known[settings] = np.concatenate(losses)
         return self._known[settings]
 
-    def _losses(self, settings: Settings, inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
-        learned, tested = self.labels.take(inside), self.labels.take(outside)
-        if not (np.any(learned.signed) and np.any(tested.signed)):
-            return np.zeros(outside.size)
-        boosting = settings.boosting(self.sample.take(inside), learned, self.team)
-        boosting.run(_TRIAL_ROUNDS)
-        return tested.errors(boosting.builder.build().scores(self.sample.take(outside), self.team))
+    def _losses(self, run: Boosting, outside: np.ndarray) -> np.ndarray:
+        run.run(_TRIAL_ROUNDS)
+        return self.labels.take(outside).errors(run.builder.build().scores(self.sample.take(outside), self.team))
 
 
 def _grown(settings: Settings, table: Table, target: Target, trial: Trial) -> Settings:

@@ -23,7 +23,7 @@ _TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for 
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 _WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
-_GROUPS = 128  # of the bins of a column, at most, that have bounds
+_GROUPS = 256  # of the bins of a column, at most, that have bounds
 
 
 class _Binned:

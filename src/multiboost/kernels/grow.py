@@ -134,11 +134,19 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
 
 def with_pieces(tree, blocks, payload, subsets, bounds):
     """The tree with the pieces that it is grown with; ``bounds``: numbers are searched by ``edge``."""
-    wait()  # another process may be compiling them, see `compile_growth`
+    size, kind = types.intp, typeof(tree)
+    partition = compiled(
+        _partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), kind
+    ).address
+    wait()  # another process may be compiling the others, see `compile_growth`
+    return tree._replace(pieces=Pieces(partition, *_search_pieces(tree, blocks, payload, subsets, bounds)))
+
+
+def _search_pieces(tree, blocks, payload, subsets, bounds):
+    """Addresses of the pieces that search blocks, finalists and nominal columns, 0 where they are not needed."""
     size, number = types.intp, types.float64
-    block, rows = blocks.block, typeof(tree.spare)
-    lane, scratch = typeof(payload.dense), typeof(tree.scratch[0])
-    room = (typeof(blocks), typeof(payload)), (size, number, rows, typeof(tree), scratch)
+    block, lane, scratch = blocks.block, typeof(payload.dense), typeof(tree.scratch[0])
+    room = (typeof(blocks), typeof(payload)), (size, number, typeof(tree.spare), typeof(tree), scratch)
     any_nominal = (block["nominal"] > 0).any()
     search = finalists = nominal = 0
     if any_nominal:
@@ -150,10 +158,7 @@ def with_pieces(tree, blocks, payload, subsets, bounds):
         search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
     if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
-    partition = compiled(
-        _partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, rows, typeof(tree)
-    ).address
-    return tree._replace(pieces=Pieces(partition, search, finalists, nominal))
+    return search, finalists, nominal
 
 
 # What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
@@ -632,13 +637,13 @@ def grow(
 
 
 def compile_growth():
-    """Compile `grow` for real votes, and its pieces, without growing anything; see ``ahead``."""
+    """Compile `grow` for real votes and the search of a block, without growing anything; see ``ahead``."""
     blocks = Blocks(
         np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
     )
     payload = Payload(np.zeros(0, COARSE), 1, False, np.zeros(0, np.int32), np.zeros(0, COARSE), 1, 1)
     tree, subsets = new_tree(0, 2, blocks, 1, COARSE, 1, 0), new_subsets(2, blocks, 1, 0)
-    with_pieces(tree, blocks, payload, subsets, bounds=False)
+    _search_pieces(tree, blocks, payload, subsets, bounds=False)
     matrix = np.zeros((0, 1))
     arguments = (
         0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 2, 0, tree,

@@ -33,7 +33,7 @@ class Payload(NamedTuple):
     weight: np.ndarray  # (n,) W+ of the positive label
     half: int
     width: int
-    loops: tuple[int, int] = (0, 0)  # pieces, see `with_loops`
+    loops: tuple[int, int, int] = (0, 0, 0)  # see `with_loops`
 
 
 MOST = 16  # lanes that are added at once
@@ -92,15 +92,18 @@ def _add_rows(n):
 
 
 def with_loops(payload):
-    """The payload with the loops that add it up: over ``MOST`` lanes, and over what is left of them."""
+    """The payload with the loops that add it up: lanes of a pass, and pieces for a whole pass and for what is left."""
     number, size = typeof(payload.dense), types.intp
     kinds = (
         from_dtype(np.dtype(CODE))[::1], types.uint32[::1], from_dtype(BLOCK), typeof(payload),
         from_dtype(np.dtype(ROW))[::1], size, size, number, size, size,
     )  # fmt: skip
-    rest = payload.lanes % MOST
-    many = compiled(_add_rows(MOST), *kinds).address if payload.lanes >= MOST else 0
-    return payload._replace(loops=(many, compiled(_add_rows(rest), *kinds).address if rest > 0 else 0))
+    n_passes = -(-payload.lanes // MOST)
+    equal = payload.lanes // n_passes
+    # Equal passes have one loop to compile, with few labels that of the other loss.
+    step = equal if equal * n_passes == payload.lanes and (n_passes == 1 or equal % 4 == 0) else MOST
+    whole, rest = compiled(_add_rows(step), *kinds).address, payload.lanes % step
+    return payload._replace(loops=(step, whole, compiled(_add_rows(rest), *kinds).address if rest > 0 else 0))
 
 
 @njit(**ONCE)
@@ -128,12 +131,12 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
     if block.wide > 0:
         _add_rows_wide(codes, block, payload, rows, start, end, histogram, base)
     else:
-        many, few = payload.loops
+        step, whole, part = payload.loops
         lane = np.intp(0)
         while lane < payload.lanes:
-            loop = many if lane + MOST <= payload.lanes else few
+            loop = whole if lane + step <= payload.lanes else part
             call(loop, (codes, row_start, block, payload, rows, start, end, histogram, base, lane))
-            lane += MOST
+            lane += step
     none = np.intp(0)
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):
