@@ -137,6 +137,11 @@ def run(names: list[str], methods: list[str], again: bool, path: Path) -> None:
             except ImportError as problem:
                 print(f"skipped {m}: {problem}")
                 continue
+            except ValueError as problem:  # a column without any value is too much for some
+                if m == OURS:
+                    raise
+                print(f"{m} cannot take {name}: {problem}")
+                continue
             results["machine"] = machine()
             results["sets"].setdefault(name, {})[m] = found
             write_json(path, results)

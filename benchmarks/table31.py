@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from multiboost.boosting.settings import Bins
+
 from . import data
 from .longrun import Busy, LongRun, OtherRun, State, held
 from .markdown import table as markdown
@@ -114,7 +116,7 @@ class Cell(NamedTuple):
 
     def parameters(self, max_bins: int) -> dict:
         if self.family == "best":
-            return {**BEST[self.learner.partition(":")[2]], "max_bins": max_bins}
+            return {**BEST[self.learner.partition(":")[2]], "max_bins": Bins().max_bins}
         return {"base_learner": self.learner, "votes": "discrete", "max_bins": max_bins}
 
     @property
@@ -359,7 +361,7 @@ stands beside the mean.{_remarks(results)}
 def _remarks(results: dict) -> str:
     """How long validation was, and what is not as in the source."""
     rounds = sorted({tried["rounds"] for found in results["choices"].values() for tried in found["tried"].values()})
-    bins = sorted({cell["parameters"]["max_bins"] for cell in results["cells"].values()})
+    bins = sorted({cell["parameters"]["max_bins"] for name, cell in results["cells"].items() if "/best" not in name})
     text = f" Validation runs had {_range(rounds)} rounds." if rounds else ""
     return text + (f" Columns of more than {_range(bins)} distinct values are binned." if bins else "")
 
