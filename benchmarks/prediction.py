@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def against(name: str, peer: type[Peer], size: Size) -> dict:
         mine = ours(**{**SETTINGS[name], "n_estimators": own_rounds}).fit(split.X, split.y)
         theirs = other.shortened(peer_rounds, split.X, split.y)
         rows = rows_in_time((mine, theirs), batch(split, size.prediction_rows))
-        seconds = in_turn({"ours": lambda m=mine: m.predict(rows), "peer": lambda m=theirs: m.predict(rows)}, BATCHES)
+        seconds = in_turn({"ours": partial(mine.predict, rows), "peer": partial(theirs.predict, rows)}, BATCHES)
         each = np.array([seconds["ours"], seconds["peer"]])
         found[what] = {
             "rounds": [own_rounds, peer_rounds],
