@@ -205,7 +205,7 @@ class Target:
     kind : TargetKind
     signed : ndarray (n, K)
         W0 Y, total weight 1.
-    task_class : ndarray (n, tasks) intp
+    task_class : ndarray (n, tasks) int32
         Column of F that is right for each task, -1 where unknown.
     task_weight : ndarray (n, tasks)
     positive : ndarray (n,) or None
@@ -237,13 +237,13 @@ class Target:
         start = kind.task_start
         n_tasks = len(start) - 1
         self.task_class = np.where(encoded >= 0, encoded + start[:-1], -1) if n_tasks else np.zeros((len(signs), 0))
-        self.task_class = self.task_class.astype(np.intp)
+        self.task_class = self.task_class.astype(np.int32)
         self.task_weight = (
             np.stack([weights[:, part].sum(axis=1) for part in kind.tasks], axis=1)
             if n_tasks
             else (np.zeros((len(signs), 0)))
         )
-        self.positive = encoded[:, 0] if kind.kind == "multiclass" else None
+        self.positive = encoded[:, 0].astype(np.int32) if kind.kind == "multiclass" else None
         self.row_weight = sample_weight
 
     def take(self, rows: np.ndarray) -> Target:

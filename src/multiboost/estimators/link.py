@@ -19,7 +19,7 @@ from ..data.target import Target, TargetKind
 
 _MARGIN = 6.0
 _LARGEST = 2.0
-_PAIRS = 1 << 24  # of rows and labels whose margins are looked at
+_PAIRS = 1 << 22  # of rows and labels whose margins are looked at
 
 
 def slope_of(target: Target, scores: np.ndarray) -> float:
@@ -40,7 +40,7 @@ def slope_of(target: Target, scores: np.ndarray) -> float:
     for t, part in enumerate(target.kind.tasks):
         true, weight = target.task_class[::step, t], target.task_weight[::step, t]
         rows = np.flatnonzero((true >= 0) & (weight > 0))
-        rivals = scores[rows, part].copy()
+        rivals = scores[rows, part]
         column = true[rows] - part.start
         own = rivals[np.arange(rows.size), column]
         rivals[np.arange(rows.size), column] = -np.inf

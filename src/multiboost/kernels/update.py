@@ -73,7 +73,7 @@ class State(NamedTuple):
     pull: np.ndarray  # (n, K) float64, G
     curvature: np.ndarray  # (n, K) float64, H; (0, K) where H = |G|
     task_start: np.ndarray  # (tasks + 1,) intp, labels of each task; (1,): no tasks
-    task_class: np.ndarray  # (n, tasks) intp, the label of each task, -1: unknown
+    task_class: np.ndarray  # (n, tasks) int32, the label of each task, -1: unknown
     task_weight: np.ndarray  # (n, tasks) float64, of the sample in the task, total 1
     sums: np.ndarray  # (chunks, 4) float64, of the sweeps below
 
