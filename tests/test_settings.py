@@ -29,7 +29,7 @@ def wrong(X, y, n_rows: int, loss: str, n_leaves: int) -> np.ndarray:
 
 def choice(X, y) -> tuple[str, int]:
     """The loss, and the leaves that 5000, 20 000, ... rows are worth."""
-    first = {("exponential", 20): None, ("logistic", 8): None}
+    first = (("exponential", 20), ("logistic", 8))
     loss, leaves = min(first, key=lambda option: wrong(X, y, 5000, *option).sum())
     size = 5000
     while size <= len(y):

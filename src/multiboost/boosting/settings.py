@@ -19,7 +19,7 @@ from sklearn.base import clone
 from ..base import Tree
 from ..base.criterion import Criterion, Edge, LogOdds, Newton
 from ..data.dataset import Dataset
-from ..data.table import SparseTable, Table
+from ..data.table import Table
 from ..data.target import Target
 from ..kernels.dtypes import EDGE, lanes
 from ..kernels.histogram import MOST
@@ -27,6 +27,7 @@ from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from .loop import Boosting
 from .step import AlphaStep, RateStep
+from .trial import Trial
 
 VOTES = ("real", "discrete")
 LOSS_CHOICES = ("auto", *LOSSES)
@@ -34,11 +35,7 @@ LOSS_CHOICES = ("auto", *LOSSES)
 RATES = {"exponential": 0.2, "logistic": 0.1}
 _NOISY_LEAVES = 8  # of trees under the logistic loss, where the user does not say
 
-_TRIAL_ROUNDS = 50
-_TRIAL_ROWS = 5000  # that take part in a comparison
-_FOLDS = 5  # all of them are held out in turn below _FEW rows, else only the first
-_FEW = 1000
-
+_TRIAL_ROWS = 5000  # that take part in the comparison of losses
 _MORE_ROWS = 4  # the next sample on which larger trees are tried, in units of the last
 _MOST_ROWS = 320_000  # of such a sample
 _MORE_LEAVES = 3  # of a larger tree, which takes about twice the time
@@ -155,59 +152,6 @@ def choose_settings(
         return _grown(options["logistic"], table, target, trial)
     trial.begin(*options.values())
     return _grown(min(options.values(), key=lambda option: trial.losses(option).sum()), table, target, trial)
-
-
-class Trial:
-    """Comparisons on a sample of the training set, always the same rows: a few rounds, and the rows held out.
-
-    Parameters
-    ----------
-    table : Table
-    target : Target
-    n_rows : int
-        At most, of the sample.
-    team : Team
-    """
-
-    def __init__(self, table: Table, target: Target, n_rows: int, team: Team):
-        rows = np.random.default_rng(0).permutation(table.n_rows)[:n_rows]
-        sample, self.labels, self.team = table.take(rows), target.take(rows), team
-        self.sample = sample if isinstance(sample, SparseTable) else sample.encoded()
-        fold = np.arange(rows.size) % _FOLDS
-        folds = [np.flatnonzero(fold == k) for k in range(_FOLDS if rows.size <= _FEW else 1)]
-        parts = [(np.setdiff1d(np.arange(rows.size), outside), outside) for outside in folds]
-        signed = self.labels.signed
-        self.parts = [(inside, outside) for inside, outside in parts if signed[inside].any() and signed[outside].any()]
-        self._begun: dict[Settings, list[Boosting]] = {}
-        self._known: dict[Settings, np.ndarray] = {}
-
-    def begin(self, *options: Settings) -> None:
-        """Make the runs ready for their first round.
-
-        With all of them before the first is run, the first fit of all compiles what it can
-        while another process compiles the rest, see ``kernels.ahead``.
-        """
-        for settings in options:
-            runs = []
-            for inside, outside in self.parts:
-                run = settings.boosting(self.sample.take(inside), self.labels.take(inside), self.team)
-                run.builder.build().scores(self.sample.take(outside), self.team)  # for the same reason
-                runs.append(run)
-            self._begun[settings] = runs
-
-    def losses(self, settings: Settings) -> np.ndarray:
-        """Weighted errors of the rows that are held out."""
-        if settings not in self._known:
-            if settings not in self._begun:
-                self.begin(settings)
-            runs = self._begun.pop(settings)
-            losses = [self._losses(run, outside) for run, (_, outside) in zip(runs, self.parts, strict=True)]
-            self._known[settings] = np.concatenate(losses)
-        return self._known[settings]
-
-    def _losses(self, run: Boosting, outside: np.ndarray) -> np.ndarray:
-        run.run(_TRIAL_ROUNDS)
-        return self.labels.take(outside).errors(run.builder.build().scores(self.sample.take(outside), self.team))
 
 
 def _grown(settings: Settings, table: Table, target: Target, trial: Trial) -> Settings:

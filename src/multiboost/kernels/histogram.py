@@ -99,9 +99,8 @@ def with_loops(payload):
         from_dtype(np.dtype(ROW))[::1], size, size, number, size, size,
     )  # fmt: skip
     n_passes = -(-payload.lanes // MOST)
-    equal = payload.lanes // n_passes
     # Equal passes have one loop to compile, with few labels that of the other loss.
-    step = equal if equal * n_passes == payload.lanes and (n_passes == 1 or equal % 4 == 0) else MOST
+    step = payload.lanes // n_passes if n_passes == 1 or payload.lanes % (4 * n_passes) == 0 else MOST
     whole, rest = compiled(_add_rows(step), *kinds).address, payload.lanes % step
     return payload._replace(loops=(step, whole, compiled(_add_rows(rest), *kinds).address if rest > 0 else 0))
 
