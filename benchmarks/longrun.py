@@ -126,12 +126,14 @@ def settings_of(parameters: dict, table, target: Target, team: Team) -> Settings
     Parameters
     ----------
     parameters : dict
-        ``base_learner``, ``votes`` and ``max_bins``; where votes are real also ``loss`` and ``learning_rate``.
+        ``base_learner``, ``votes`` and ``max_bins``; where votes are real also ``loss`` and ``learning_rate``; and
+        ``subsample`` where rounds do not see all samples.
     """
     return choose_settings(
         table, target, base_learner_from(parameters["base_learner"]), votes=parameters["votes"],
-        loss=parameters.get("loss", "exponential"), learning_rate=parameters.get("learning_rate"), ridge=1.0,
-        bins=Bins(parameters["max_bins"]), seed=0, team=team, free=False,
+        loss=parameters.get("loss", "exponential"), learning_rate=parameters.get("learning_rate"),
+        subsample=parameters.get("subsample"), ridge=1.0, bins=Bins(parameters["max_bins"]), seed=0, team=team,
+        free=False,
     )  # fmt: skip
 
 

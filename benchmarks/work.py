@@ -63,8 +63,8 @@ def _boosting(team: Team, X: np.ndarray, y: np.ndarray, learner: str, votes: str
         table.with_categories(np.isin(np.arange(X.shape[1]), nominal))
     target = Target(TargetKind("binary" if classes.size == 2 else "multiclass", [classes]), y)
     settings = choose_settings(
-        table, target, base_learner_from(learner), votes=votes, loss=loss, learning_rate=None, ridge=1.0, bins=Bins(),
-        seed=0, team=team, free=False,
+        table, target, base_learner_from(learner), votes=votes, loss=loss, learning_rate=None, subsample=None,
+        ridge=1.0, bins=Bins(), seed=0, team=team, free=False,
     )  # fmt: skip
     return settings.boosting(table, target, team)
 

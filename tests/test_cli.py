@@ -171,6 +171,7 @@ SETTINGS = [
      {"base_learner": "tree:5", "votes": "discrete", "learning_rate": 0.5}),
     ("--base tree:6 --loss logistic --ridge 2 --learning-rate 0.3",
      {"base_learner": "tree:6", "loss": "logistic", "ridge": 2.0, "learning_rate": 0.3}),
+    ("--base tree:5 --subsample 0.5 --seed 3", {"base_learner": "tree:5", "subsample": 0.5, "random_state": 3}),
     ("--base product:2 --votes discrete", {"base_learner": "product:2", "votes": "discrete"}),
     ("--base product:3", {"base_learner": "product:3"}),
     ("--base selector --votes discrete", {"base_learner": "selector", "votes": "discrete"}),
@@ -699,6 +700,7 @@ BAD_OPTIONS = {
     "-t class --loss square": ["--loss must be one of 'auto', 'exponential', 'logistic'; got 'square'"],
     "-t class --votes discrete --loss logistic": ["--votes='discrete' goes with --loss='exponential'"],
     "-t class --learning-rate 2": ["--learning-rate must be a number above 0 and at most 1; got 2.0"],
+    "-t class --subsample 0": ["--subsample must be a number above 0 and at most 1; got 0.0"],
     "-t class --weighting none": ["--weighting must be one of 'auto'"],
     "-t class --weighting given": [
         "--weighting given takes the weights of labels from the file, and train.csv has none"
@@ -1325,7 +1327,7 @@ class TestOtherCommands:
         found = json.loads(result.out)
         assert result.err == ""
         assert found["digest"] == digest("m.mb")
-        assert set(found) == {"rounds", "loss", "learning_rate", "base_learner", "seconds", "interrupted",
+        assert set(found) == {"rounds", "loss", "learning_rate", "subsample", "base_learner", "seconds", "interrupted",
                               "training_error", "digest", "validation", "test"}  # fmt: skip
         text = good(run)
         assert text.out == ""

@@ -446,6 +446,8 @@ class TestErrors:
             ({"learning_rate": 0.0}, "learning_rate must be a number above 0"),
             ({"learning_rate": 1.5}, "at most 1"),
             ({"learning_rate": "fast"}, "learning_rate must be a number"),
+            ({"subsample": 0.0}, "subsample must be a number above 0"),
+            ({"subsample": 1.5}, "at most 1"),
             ({"verbose": -1}, "verbose must be a whole number"),
             ({"n_jobs": 0}, "n_jobs must not be 0"),
             ({"n_jobs": 1.5}, "n_jobs must be a whole number"),

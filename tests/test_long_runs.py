@@ -193,6 +193,7 @@ LEARNERS = [
     {"base_learner": "product:2", "votes": "discrete"},
     {"base_learner": "tree:5/product:2"},
     {"base_learner": "tree:6", "loss": "logistic"},
+    {"base_learner": "tree:6", "loss": "exponential", "subsample": 0.4},
     {"base_learner": "product:2/indicator", "nominal_features": [0, 1, 2, 3, 4], "votes": "discrete"},
     {},
 ]

@@ -73,7 +73,9 @@ def targets():
 
 
 @pytest.mark.parametrize("case", list(targets()), ids=lambda c: c[0])
-@pytest.mark.parametrize("parameters", [{"votes": "discrete"}, {"loss": "exponential"}, {"loss": "logistic"}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{"votes": "discrete"}, {"loss": "exponential", "subsample": 0.5}, {"loss": "logistic"}], ids=str
+)
 def test_round_trip(case, parameters, tmp_path):
     """Same scores bit for bit, same predictions, classes, parameters and history."""
     _, X, y = case
@@ -87,6 +89,7 @@ def test_round_trip(case, parameters, tmp_path):
         assert a.tobytes() == b.tobytes()
     assert other.get_params(deep=False).keys() == clf.get_params(deep=False).keys()
     assert (other.loss_, other.learning_rate_, other.n_estimators_) == (clf.loss_, clf.learning_rate_, 4)
+    assert other.subsample_ == clf.subsample_ == parameters.get("subsample", 1.0)
     timed = {name for name in clf.history_ if name.startswith("seconds")}
     assert other.history_.keys() == clf.history_.keys() - timed  # seconds are not the model's
     for name, values in other.history_.items():

@@ -53,8 +53,7 @@ def smooth_alpha(monkeypatch):
     def smooth(n):
         s = 0.01 / n
 
-        def size(self, classifier):
-            edge = classifier.edge
+        def size(self, edge):
             return 0.5 * float(np.log(((1 + edge) / 2 + s) / ((1 - edge) / 2 + s)))
 
         monkeypatch.setattr(AlphaStep, "size", size)

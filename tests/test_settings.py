@@ -67,6 +67,23 @@ def test_sizes_that_the_user_sets_are_kept():
     assert AdaBoostMHClassifier(n_estimators=2, loss="logistic").fit(X, y).base_learner_.n_leaves == 8
 
 
+def test_small_tables_are_sampled():
+    X, y = board(600, 0.1)
+    model = AdaBoostMHClassifier(n_estimators=5).fit(X, y)
+    assert model.subsample_ == 0.8
+    same = AdaBoostMHClassifier(
+        model.base_learner_, 5, loss=model.loss_, learning_rate=model.learning_rate_, subsample=0.8
+    ).fit(X, y)
+    assert same.ensemble_.digest() == model.ensemble_.digest()
+    assert AdaBoostMHClassifier(n_estimators=2, subsample=0.5).fit(X, y).subsample_ == 0.5
+    for parameters in ({"loss": "logistic"}, {"votes": "discrete"}, {"base_learner": "tree:5"}, {"learning_rate": 0.3}):
+        assert AdaBoostMHClassifier(**{"n_estimators": 2, **parameters}).fit(X, y).subsample_ == 1.0
+    labels = (y[:, None] == np.arange(3)).astype(int)
+    labels[:, 0] |= X[:, 2] > 0.9
+    assert AdaBoostMHClassifier(n_estimators=2).fit(X, labels).subsample_ == 1.0
+    assert AdaBoostMHClassifier(n_estimators=2).fit(*board(5000, 0.1)).subsample_ == 1.0
+
+
 def test_errors_of_rows():
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(40, 5))

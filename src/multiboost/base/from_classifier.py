@@ -165,6 +165,8 @@ def _classifier(problem: Problem, rows: np.ndarray, phi: Phi, signs: np.ndarray)
     criterion = problem.criterion
     leaf = empty_leaf(1, problem.n_rows)
     leaf[0, rows] = signs > 0
+    if problem.others.size > 0:
+        leaf[0, problem.others] = phi.signs(problem.dataset.table.native_rows(problem.others)) > 0
     sides = [problem.sums(rows[signs <= 0]), problem.sums(rows[signs > 0])]
     sum_g, sum_h = (np.stack([side[k] for side in sides]) for k in (0, 1))
     votes = criterion.votes(sum_g, sum_h)

@@ -22,6 +22,7 @@ from .criterion import Criterion, Edge
 
 _LIGHT = 2.0**-5  # weight of the rows that bounds of the edge leave out, in units of the last edge
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
+_PART = 1 << 16  # rows that are copied at once
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
 
 
@@ -112,6 +113,8 @@ class Problem:
         Payload units of one unit of G and H.
     rows : ndarray of ROW
         The samples that take part.
+    others : ndarray of ROW
+        Samples that do not, but are asked which leaf they are in.
     team : Team
     rooms : dict
         Growing room of trees, kept from round to round.
@@ -133,6 +136,7 @@ class Problem:
     rooms: dict = field(default_factory=dict)
     seed: int = 0
     edge: float = 0.0  # of the last round: bounds need not be much finer
+    others: np.ndarray = field(default_factory=lambda: np.zeros(0, ROW))
     signs: Callable[[], np.ndarray] | None = None
     level: int = 0  # how often labels were made virtual: each level has its own payload
 
@@ -181,9 +185,17 @@ class Problem:
         heavy, light = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, rows)
         return rows, self.short._replace(heavy=heavy, light=light, rounding=int(self.short.lost.sum()))
 
-    def on_rows(self, rows: np.ndarray) -> Problem:
-        """The same problem for some of the samples."""
-        return replace(self, rows=rows.astype(ROW, copy=False))
+    def on_rows(self, rows: np.ndarray, others: np.ndarray) -> Problem:
+        """The same problem for some of the samples; ``others`` are given leaves."""
+        return replace(self, rows=rows.astype(ROW, copy=False), others=others.astype(ROW, copy=False))
+
+    @property
+    def share(self) -> float:
+        """The share of the samples that take part in the weight of all."""
+        if self.rows.size == self.n_rows:
+            return 1.0
+        parts = (self.rows[k : k + _PART] for k in range(0, self.rows.size, _PART))
+        return sum(float(np.abs(self.true_pull[part]).sum()) for part in parts) * self.scale_g / self.unit
 
     def _room_for(self, criterion: Criterion) -> tuple[Payload, Short | None]:
         """Payloads of the next level of virtual labels."""

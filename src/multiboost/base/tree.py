@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..kernels.dtypes import EDGE, NODE, apart
-from ..kernels.grow import grow
+from ..kernels.grow import find_leaves, grow
 from .classifier import BaseClassifier, Dag, empty_leaf
 from .from_classifier import FromClassifier
 from .problem import Problem
@@ -84,6 +84,9 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     number = np.empty(n_nodes, NODE)  # of a node among tests, or ~ among leaves
     number[tests] = np.arange(tests.size)
     number[leaves] = ~np.arange(leaves.size)
+    if problem.others.size > 0:
+        _cut_between_bins(dataset.binner, node, tests)
+        team.run(find_leaves, blocks, subsets, node, number, problem.others, leaf[0], alone=small)
     child = np.stack([number[left[tests]], number[left[tests] + 1]], axis=1)  # (0, 2) for a constant
     if discrete and n_nodes > 1:
         votes = _votes_of_parents(room.total, tests, left, number, leaves.size, problem.n_labels)
@@ -101,6 +104,14 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
         sets=sets,
     )
     return BaseClassifier([dag], leaf, 0, sum_g, sum_h, criterion.score(sum_g, sum_h, votes))
+
+
+def _cut_between_bins(binner, node, tests) -> None:
+    """Cuts between neighbouring bins: other samples may have values between those on the two sides."""
+    for k in tests:
+        bins, low, high = binner.columns[node["feature"][k]], node["bin"][k], node["next_bin"][k]
+        middle = bins.n_bins - 1 if high == bins.n_bins else (low + high - 1) // 2
+        node["bin"][k], node["next_bin"][k] = middle, middle + 1
 
 
 def _sets_of(binner, node, tests, subsets) -> tuple[np.ndarray, np.ndarray]:
@@ -135,8 +146,8 @@ def _votes_of_parents(total, tests, left, number, n_leaves: int, n_labels: int) 
 class _Leaf:
     """A leaf that waits to be cut by something other than a stump."""
 
-    def __init__(self, problem: Problem, rows: np.ndarray, votes: np.ndarray | None):
-        self.rows = rows
+    def __init__(self, problem: Problem, rows: np.ndarray, others: np.ndarray, votes: np.ndarray | None):
+        self.rows, self.others = rows, others
         self.sum_g, self.sum_h = problem.sums(rows)
         self.votes = votes  # under EDGE, those of the cut above
         self.cut: Any = None
@@ -148,13 +159,13 @@ class _Leaf:
         criterion = problem.criterion
         if self.rows.size < 2:
             return
-        cut = base.fit(edge_problem.on_rows(self.rows))
+        cut = base.fit(edge_problem.on_rows(self.rows, self.others))
         if cut is None:
             return
         right = parity(cut, self.rows)
         if right.all() or not right.any():
             return
-        self.cut, self.right = cut, right
+        self.cut, self.right, self.others_right = cut, right, parity(cut, self.others)
         g, h = problem.sums(self.rows[right])
         sum_g, sum_h = np.stack([self.sum_g - g, g]), np.stack([self.sum_h - h, h])
         if criterion.code == EDGE:
@@ -179,7 +190,7 @@ def _grow_with(base, problem: Problem, n_leaves: int) -> BaseClassifier | None:
     problem's own criterion.
     """
     edge_problem = problem.for_edge()
-    root = _Leaf(problem, problem.rows.astype(np.intp), None)
+    root = _Leaf(problem, problem.rows.astype(np.intp), problem.others.astype(np.intp), None)
     root.search(base, problem, edge_problem)
     nodes: list[_Leaf] = [root]
     children: dict[int, tuple[int, int]] = {}
@@ -188,8 +199,8 @@ def _grow_with(base, problem: Problem, n_leaves: int) -> BaseClassifier | None:
         _, number = heapq.heappop(queue)
         node = nodes[number]
         pair = []
-        for side, votes in zip((~node.right, node.right), node.child_votes, strict=True):
-            new = _Leaf(problem, node.rows[side], votes)
+        for right, votes in zip((False, True), node.child_votes, strict=True):
+            new = _Leaf(problem, node.rows[node.right == right], node.others[node.others_right == right], votes)
             if len(children) < n_leaves - 2:
                 new.search(base, problem, edge_problem)
             if new.gain > 0:
@@ -204,7 +215,7 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
     leaves = [k for k in range(len(nodes)) if k not in children]
     leaf = empty_leaf(1, problem.n_rows)
     for k, number in enumerate(leaves):
-        leaf[0, nodes[number].rows] = k
+        leaf[0, nodes[number].rows] = leaf[0, nodes[number].others] = k
     sum_g = np.stack([nodes[k].sum_g for k in leaves])
     sum_h = np.stack([nodes[k].sum_h for k in leaves])
     if problem.criterion.code == EDGE:

@@ -23,6 +23,7 @@ from ..kernels.team import Team
 from ..kernels.update import CHUNK, State, advance, loss_sweep, quantiser
 from ..losses import Loss
 from .callbacks import Callback
+from .sampler import RowSampler
 from .watch import Watch
 
 LEAST_EDGE = 1e-10  # below this a base classifier is no better than a coin
@@ -43,6 +44,8 @@ class Boosting:
     base_learner : Stump, Tree or Product
     step : AlphaStep or RateStep
     team : Team
+    sampler : RowSampler or None
+        Which samples a round sees, None: all.
     start : Ensemble or None
         Go on from here.
     scores : ndarray (n, K) or None
@@ -64,6 +67,7 @@ class Boosting:
         base_learner,
         step,
         team: Team,
+        sampler: RowSampler | None = None,
         start: Ensemble | None = None,
         scores: np.ndarray | None = None,
         seed: int = 0,
@@ -71,6 +75,7 @@ class Boosting:
         watch: Watch | None = None,
     ):
         self.base_learner, self.loss, self.step, self.team = base_learner, loss, step, team
+        self.sampler = sampler or RowSampler()
         signed = target.signed
         n, n_labels = signed.shape
         initial = loss.initial_scores(signed) if start is None else start
@@ -142,19 +147,20 @@ class Boosting:
 
     def _round(self) -> bool:
         begin = perf_counter()
-        h = self.base_learner.fit(self.problem)
+        problem = self.sampler.sample(self.problem, self.n_rounds)
+        h = self.base_learner.fit(problem)
         searched = perf_counter()
         if h is None:
             self.stopped = "no cut of any column improves the model"
             return False
-        edge = self.problem.edge = h.edge
+        edge = self.problem.edge = h.edge / problem.share
         if edge < LEAST_EDGE or np.abs(h.votes).max() < LEAST_EDGE:
             self.stopped = "no base classifier has a positive edge"
             return False
-        alpha = self.step.size(h)
+        alpha = self.step.size(edge)
         energy = np.nan
-        if not self.loss.has_curvature:
-            energy = self.problem.criterion.energy(h.sum_g, h.sum_h, alpha * h.votes)
+        if not self.loss.has_curvature and problem.others.size == 0:
+            energy = problem.criterion.energy(h.sum_g, h.sum_h, alpha * h.votes)
         h = h.scaled(alpha)
         offset = np.cumsum([0] + [len(dag.values) for dag in h.terms])[:-1]
         values = h.terms[0].values if len(h.terms) == 1 else np.concatenate([dag.values for dag in h.terms])

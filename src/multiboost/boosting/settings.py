@@ -4,8 +4,8 @@ A user who sets nothing gets what a short comparison on held-out rows finds bett
 exponential loss with real votes, which wins on clean tables, above all with many
 classes, or logistic loss with smaller trees and steps, which wins on noisy ones.  With
 multi-label targets the two were equally good wherever we looked; logistic loss is faster,
-and they are not compared.  Large tables may be worth larger trees: these are tried on ever
-larger samples.
+and they are not compared.  Small tables are sampled afresh for every round.  Large tables may
+be worth larger trees: these are tried on ever larger samples.
 ``docs/defaults.md`` has the measurements.
 """
 
@@ -26,6 +26,7 @@ from ..kernels.histogram import MOST
 from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from .loop import Boosting
+from .sampler import RowSampler
 from .step import AlphaStep, RateStep
 from .trial import Trial
 
@@ -36,6 +37,7 @@ RATES = {"exponential": 0.2, "logistic": 0.1}
 _NOISY_LEAVES = 8  # of trees under the logistic loss, where the user does not say
 
 _TRIAL_ROWS = 5000  # that take part in the comparison of losses
+_FEW_SHARE = 0.8  # of a table of fewer rows, that each round sees
 _MORE_ROWS = 4  # the next sample on which larger trees are tried, in units of the last
 _MOST_ROWS = 320_000  # of such a sample
 _MORE_LEAVES = 3  # of a larger tree, which takes about twice the time
@@ -66,6 +68,8 @@ class Settings:
     bins : Bins
         How columns are binned.
     seed : int
+    subsample : float
+        Share of the samples that each round sees.
     """
 
     loss: Loss
@@ -75,6 +79,7 @@ class Settings:
     ridge: float
     bins: Bins
     seed: int = 0
+    subsample: float = 1.0
 
     def criterion(self, target: Target) -> Criterion:
         """The criterion for a training set of this size."""
@@ -104,7 +109,8 @@ class Settings:
         criterion = self.criterion(target)
         return Boosting(
             dataset, target, self.loss, criterion, self.base_learner, self.step, team,
-            start=start, scores=scores, seed=self.seed, history=history, watch=watch,
+            sampler=RowSampler(self.subsample, self.seed), start=start, scores=scores, seed=self.seed, history=history,
+            watch=watch,
         )  # fmt: skip
 
 
@@ -125,7 +131,7 @@ def sized(learner, n_leaves: int):
 
 
 def choose_settings(
-    table: Table, target: Target, learner, *, votes, loss, learning_rate, ridge, bins, seed, team, free: bool
+    table: Table, target: Target, learner, *, votes, loss, learning_rate, subsample, ridge, bins, seed, team, free: bool
 ) -> Settings:
     """Settings for a training set.
 
@@ -135,15 +141,19 @@ def choose_settings(
         Whether the user has set nothing that the comparison could change.
     """
     large = sized(learner, default_leaves(table.n_rows, target.kind.n_labels))
+    if subsample is None:
+        few = loss == "auto" and free and table.n_rows < _TRIAL_ROWS and target.kind.kind != "multilabel"
+        subsample = _FEW_SHARE if few else 1.0
+    rest = (ridge, bins, seed, subsample)
     if votes == "discrete":
-        return Settings(LOSSES["exponential"], votes, large, AlphaStep(learning_rate or 1.0), ridge, bins, seed)
+        return Settings(LOSSES["exponential"], votes, large, AlphaStep(learning_rate or 1.0), *rest)
     if loss == "auto" and not free:
         loss = "exponential"
     rates = {name: RateStep(learning_rate or rate) for name, rate in RATES.items()}
     small = sized(learner, max(4, min(_NOISY_LEAVES, table.n_rows // 100)))
     options = {
-        "exponential": Settings(LOSSES["exponential"], votes, large, rates["exponential"], ridge, bins, seed),
-        "logistic": Settings(LOSSES["logistic"], votes, small, rates["logistic"], ridge, bins, seed),
+        "exponential": Settings(LOSSES["exponential"], votes, large, rates["exponential"], *rest),
+        "logistic": Settings(LOSSES["logistic"], votes, small, rates["logistic"], *rest),
     }
     if loss != "auto":
         return options[loss]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier
-
 LARGEST_EDGE = 1.0 - 1e-12  # of a perfect base classifier: alpha stays below 14.2
 
 
@@ -15,8 +13,8 @@ class AlphaStep:
     def __init__(self, learning_rate: float = 1.0):
         self.learning_rate = learning_rate
 
-    def size(self, classifier: BaseClassifier) -> float:
-        edge = min(classifier.edge, LARGEST_EDGE)
+    def size(self, edge: float) -> float:
+        edge = min(edge, LARGEST_EDGE)
         return self.learning_rate * 0.5 * float(np.log((1.0 + edge) / (1.0 - edge)))
 
 
@@ -26,5 +24,5 @@ class RateStep:
     def __init__(self, learning_rate: float):
         self.learning_rate = learning_rate
 
-    def size(self, classifier: BaseClassifier) -> float:
+    def size(self, edge: float) -> float:
         return self.learning_rate

@@ -92,6 +92,9 @@ def train(
     votes: Annotated[str | None, _option("--votes", help="real or discrete. [real]", panel=_MODEL)] = None,
     loss: Annotated[str | None, _option("--loss", help="auto, exponential or logistic. [auto]", panel=_MODEL)] = None,
     learning_rate: Annotated[float | None, _option("--learning-rate", help="Above 0, at most 1.", panel=_MODEL)] = None,
+    subsample: Annotated[
+        float | None, _option("--subsample", help="Share of the rows that a round sees, at most 1.", panel=_MODEL)
+    ] = None,
     weighting: Annotated[
         str | None, _option("--weighting", help="auto, uniform, half, balanced or given. [auto]", panel=_MODEL)
     ] = None,

@@ -65,6 +65,7 @@ def _facts(classifier) -> dict[str, Any]:
         "votes": classifier.votes,
         "loss": classifier.loss_,
         "learning_rate": float(classifier.learning_rate_),
+        "subsample": float(classifier.subsample_),
         "weighting": classifier.weighting,
         "max_bins": int(classifier.max_bins),
         "min_category_rows": int(classifier.min_category_rows),

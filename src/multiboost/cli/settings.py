@@ -19,6 +19,7 @@ PARAMETERS = {
     "votes": "votes",
     "loss": "loss",
     "learning_rate": "learning_rate",
+    "subsample": "subsample",
     "weighting": "weighting",
     "max_bins": "max_bins",
     "min_category_rows": "min_category_rows",
@@ -30,7 +31,7 @@ _LISTS = ("target", "ignore", "nominal")
 _PATHS = ("out", "labels", "checkpoint", "resume", "log", "report")
 _FLAGS = ("json", "quiet")
 _WHOLE = ("rounds", "max_bins", "min_category_rows", "seed", "patience", "jobs")
-_NUMBERS = ("valid_fraction", "learning_rate", "ridge")
+_NUMBERS = ("valid_fraction", "learning_rate", "subsample", "ridge")
 _TIMES = ("time_limit", "every")
 
 

@@ -200,6 +200,7 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool) -> dict
         "rounds": int(classifier.n_estimators_),
         "loss": classifier.loss_,
         "learning_rate": float(classifier.learning_rate_),
+        "subsample": float(classifier.subsample_),
         "base_learner": spec_of(classifier.base_learner_),
         "seconds": round(seconds, 3),
         "interrupted": interrupted,

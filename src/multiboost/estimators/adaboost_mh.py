@@ -57,6 +57,9 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     learning_rate : float or None, default=None
         Factor of every step, in (0, 1].  None means 1 for discrete votes, 0.2 for real votes
         and 0.1 for the logistic loss.
+    subsample : float or None, default=None
+        Share of the samples, drawn afresh and without replacement, that every round sees, in
+        (0, 1].  None means all, and 0.8 where Notes say so.
     weighting : {"auto", "uniform", "half", "balanced", "given"}, default="auto"
         Initial weights of the labels of a sample: all the same (3.11); half on the
         positive and half on the negative ones (3.12); for every label as much weight on
@@ -76,7 +79,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     n_jobs : int or None, default=None
         Threads; None means all processors.  The model does not depend on it, bit for bit.
     random_state : int, RandomState or None, default=None
-        Seed of the random starts of indicators and of the classifiers of `FromClassifier`.
+        Seed of the samples of the rounds, the random starts of indicators and the classifiers of `FromClassifier`.
         None is a fixed seed too: the same table gives the same model.
     verbose : int, default=0
         1 prints a line for every tenth of the rounds, 2 for every round.
@@ -91,7 +94,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         The model as flat arrays.
     history_ : dict of ndarray
         Per round: edge, alpha, Z, risk, training_error, seconds_search, seconds_update, and
-        with a validation set validation_error and validation_risk.
+        with a validation set validation_error and validation_risk.  The edge is that of the
+        samples of the round; Z is NaN where these are not all.
     feature_importances_ : ndarray (n_features_in_,)
         Share of each feature in the gain of all cuts.
     n_features_in_ : int
@@ -104,7 +108,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         helped any more.
     slope_ : float
         Of the link from scores to probabilities, see `predict_proba`.
-    loss_, learning_rate_, base_learner_
+    loss_, learning_rate_, subsample_, base_learner_
         What "auto" and None have become.
     data_ : dict or None
         What the command line knows of the training file; kept in the model file.
@@ -121,8 +125,9 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     trees of three times the leaves are tried in the same way, on samples of 5000, 20 000,
     80 000 and 320 000 rows, and taken where they save enough; tables of some 100 000 clean
     rows end up with trees of a thousand leaves and more.  ``base_learner_`` says what was
-    chosen.  Whoever sets one of these parameters gets exponential loss, unless they ask for
-    the other, and the sizes above.
+    chosen.  Of tables with fewer rows than that each round sees 0.8.  Whoever sets one of these
+    parameters gets exponential loss, unless they ask for the other, the sizes above and all
+    samples in every round.
 
     References
     ----------
@@ -153,6 +158,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         votes="real",
         loss="auto",
         learning_rate=None,
+        subsample=None,
         weighting="auto",
         max_bins=256,
         nominal_features=None,
@@ -168,6 +174,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self.votes = votes
         self.loss = loss
         self.learning_rate = learning_rate
+        self.subsample = subsample
         self.weighting = weighting
         self.max_bins = max_bins
         self.nominal_features = nominal_features
@@ -212,6 +219,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         check_number("verbose", self.verbose, Integral, 0)
         if self.learning_rate is not None:
             check_number("learning_rate", self.learning_rate, Real, 0, 1, open_low=True)
+        if self.subsample is not None:
+            check_number("subsample", self.subsample, Real, 0, 1, open_low=True)
         if self.votes == "discrete" and self.loss == "logistic":
             raise ValueError("votes='discrete' goes with loss='exponential'; the logistic loss has real votes")
 
@@ -291,8 +300,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             else:
                 settings = choose_settings(
                     table, target, learner,
-                    votes=self.votes, loss=self.loss, learning_rate=self.learning_rate, ridge=self.ridge,
-                    bins=Bins(self.max_bins, self.min_category_rows), seed=seed_of(self.random_state),
+                    votes=self.votes, loss=self.loss, learning_rate=self.learning_rate, subsample=self.subsample,
+                    ridge=self.ridge, bins=Bins(self.max_bins, self.min_category_rows), seed=seed_of(self.random_state),
                     team=team, free=self._is_free(),
                 )  # fmt: skip
             rounds = self.n_estimators - (start.n_rounds if start is not None else 0)
@@ -356,7 +365,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self.n_estimators_ = self.ensemble_.n_rounds
         self.slope_ = slope_of(target, scores)
         self.loss_ = settings.loss.name
-        self.learning_rate_ = settings.step.learning_rate
+        self.learning_rate_, self.subsample_ = settings.step.learning_rate, settings.subsample
         self.base_learner_ = settings.base_learner
 
     @property

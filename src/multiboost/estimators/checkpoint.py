@@ -34,7 +34,7 @@ def fingerprint(boosting: Boosting, target: Target, settings: Settings) -> str:
         digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
     parts = (
         settings.loss.name, settings.votes, spec_of(settings.base_learner), settings.step.learning_rate,
-        settings.ridge, settings.seed,
+        settings.ridge, settings.seed, settings.subsample,
     )  # fmt: skip
     digest.update(repr(parts).encode())
     return digest.hexdigest()

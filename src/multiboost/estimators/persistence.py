@@ -50,6 +50,7 @@ def save_classifier(classifier, path, more_header: dict | None = None, more_arra
         "votes": settings.votes,
         "base_learner": spec_of(settings.base_learner),
         "learning_rate": float(settings.step.learning_rate),
+        "subsample": float(settings.subsample),
         "ridge": float(settings.ridge),
         "max_bins": int(settings.bins.max_bins),
         "min_category_rows": int(settings.bins.min_category_rows),
@@ -111,7 +112,7 @@ def load_model(path):
         settings = Settings(
             LOSSES[header["loss"]], header["votes"], base_learner_from(header["base_learner"]), step,
             float(header["ridge"]), Bins(int(header["max_bins"]), int(header["min_category_rows"])),
-            int(header["seed"]),
+            int(header["seed"]), float(header.get("subsample", 1.0)),
         )  # fmt: skip
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
     except WRONG as error:
@@ -125,6 +126,7 @@ def load_model(path):
     classifier.classes_ = kind.classes if kind.kind == "multitask" else kind.classes[0]
     classifier.n_estimators_ = classifier.ensemble_.n_rounds
     classifier.loss_, classifier.learning_rate_ = settings.loss.name, step.learning_rate
+    classifier.subsample_ = settings.subsample
     classifier.base_learner_ = settings.base_learner
     if stored.feature_names_in_ is not None:
         classifier.feature_names_in_ = stored.feature_names_in_

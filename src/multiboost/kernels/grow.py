@@ -30,6 +30,7 @@ from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
 from .team import SYNC_SIZE, barrier, next_item
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
+_FEW = 1024  # rows that a thread takes at a time
 _ALONE = 4096  # nodes below this many rows are partitioned by one thread
 
 
@@ -534,6 +535,35 @@ def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
                         sum_g[k] += g[k]
                         sum_h[k] += abs(h[k])
         item = next_item(sync)
+
+
+@njit(**OPTIONS)
+def find_leaves(tid, n_threads, sync, blocks, subsets, node, number, rows, leaf):
+    """OUT leaf: the leaf of rows that have not been there when the tree was grown.
+
+    number : (nodes,) NODE, ~leaf of the nodes that are leaves
+    """
+    chunk = next_item(sync)
+    while chunk * _FEW < rows.size:
+        for r in range(chunk * _FEW, min(rows.size, chunk * _FEW + _FEW)):
+            i = np.intp(rows[r])
+            at = np.intp(0)
+            while node[at].left >= 0:
+                slot = node[at].slot
+                column = blocks.column[slot]
+                source, first, stride, code = column_of(blocks, slot)
+                if stride > np.uintp(0):
+                    b = np.intp(source[first + np.uintp(i) * stride]) - code
+                else:
+                    b = bin_of(blocks, slot, i)
+                goes = b > node[at].bin
+                if b >= column.n_bins:
+                    goes = node[at].missing_right != 0
+                elif column.nominal > 0:
+                    goes = in_set(subsets, at, b)
+                at = node[at].left + np.intp(goes)
+            leaf[i] = ~number[at]
+        chunk = next_item(sync)
 
 
 @njit(**OPTIONS)
