@@ -20,7 +20,7 @@ class Size(NamedTuple):
     prediction_rounds: int = 1000
     prediction_rows: int = 100_000
     calls: int = 2000  # of one row
-    memory_rounds: int = 100
+    memory_rounds: int = 20  # the peak is reached early
     memory_tree_rounds: int = 10  # of AdaBoost, which is far slower
     thread_rounds: int = 100
     thread_rows: int = 10_000  # of mnist
