@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..kernels.dtypes import EDGE, NODE, apart
-from ..kernels.grow import find_leaves, grow
+from ..kernels.grow import grow
 from .classifier import BaseClassifier, Dag, empty_leaf
 from .from_classifier import FromClassifier
 from .problem import Problem
@@ -56,6 +56,8 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
         return None
     room, subsets = problem.room(n_leaves, cut)
     rows, short = problem.heavy_first()
+    if problem.others.size > 0:
+        rows = np.concatenate([rows, problem.others])
     # A histogram is worth keeping for subtraction where building it anew costs more:
     # additions of rows against rows of the histogram, which are slow outside the cache.
     bytes_kept = blocks.n_rows * payload.width * payload.dense.itemsize
@@ -65,8 +67,9 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     discrete = criterion.code == EDGE
     sums = np.empty((2, 0 if discrete else n_leaves, apart(problem.n_labels, np.float64)))
     n_nodes = team.run(
-        grow, blocks, payload, short, cut.kinds, subsets, criterion.code, problem.ridge, rows, n_leaves, keep_rows,
-        room, problem.true_pull if discrete else problem.pull, problem.curvature, leaf[0], sums, alone=small,
+        grow, blocks, payload, short, cut.kinds, subsets, criterion.code, problem.ridge, rows, problem.rows.size,
+        n_leaves, keep_rows, room, problem.true_pull if discrete else problem.pull, problem.curvature, leaf[0], sums,
+        alone=small,
     )  # fmt: skip
     if n_nodes == 1 and n_leaves == 2:
         return None
@@ -84,9 +87,6 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     number = np.empty(n_nodes, NODE)  # of a node among tests, or ~ among leaves
     number[tests] = np.arange(tests.size)
     number[leaves] = ~np.arange(leaves.size)
-    if problem.others.size > 0:
-        _cut_between_bins(dataset.binner, node, tests)
-        team.run(find_leaves, blocks, subsets, node, number, problem.others, leaf[0], alone=small)
     child = np.stack([number[left[tests]], number[left[tests] + 1]], axis=1)  # (0, 2) for a constant
     if discrete and n_nodes > 1:
         votes = _votes_of_parents(room.total, tests, left, number, leaves.size, problem.n_labels)
@@ -104,14 +104,6 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
         sets=sets,
     )
     return BaseClassifier([dag], leaf, 0, sum_g, sum_h, criterion.score(sum_g, sum_h, votes))
-
-
-def _cut_between_bins(binner, node, tests) -> None:
-    """Cuts between neighbouring bins: other samples may have values between those on the two sides."""
-    for k in tests:
-        bins, low, high = binner.columns[node["feature"][k]], node["bin"][k], node["next_bin"][k]
-        middle = bins.n_bins - 1 if high == bins.n_bins else (low + high - 1) // 2
-        node["bin"][k], node["next_bin"][k] = middle, middle + 1
 
 
 def _sets_of(binner, node, tests, subsets) -> tuple[np.ndarray, np.ndarray]:

@@ -30,13 +30,13 @@ from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
 from .team import SYNC_SIZE, barrier, next_item
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
-_FEW = 1024  # rows that a thread takes at a time
 _ALONE = 4096  # nodes below this many rows are partitioned by one thread
 
 
 GROWING = np.dtype(
     [
-        ("start", np.intp),  # the node's rows are rows[start:end]
+        ("start", np.intp),  # the node's rows are rows[start:end];
+        ("taken", np.intp),  # sums are over rows[start:taken], the samples of the round
         ("end", np.intp),
         ("left", np.intp),  # number of the left child, the right one is next; -1 in leaves
         ("feature", np.intp),  # cut column in the user's table
@@ -82,7 +82,7 @@ class Tree(NamedTuple):
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
-    plan: np.ndarray  # (6,) intp, what the leader tells the team
+    plan: np.ndarray  # (7,) intp, what the leader tells the team
     least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
     pieces: Pieces
 
@@ -127,7 +127,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
-        plan=np.zeros(6, np.intp),
+        plan=np.zeros(7, np.intp),
         least=np.zeros(2, np.int64),
         pieces=Pieces(),
     )
@@ -163,8 +163,9 @@ def _search_pieces(tree, blocks, payload, subsets, bounds):
 
 
 # What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
-# comes by subtraction, whether there are more columns to search, where the parent's rows are parted.
-_PARENT, _FIRST, _SECOND, _SUBTRACT, _MORE, _BORDER = 0, 1, 2, 3, 4, 5
+# comes by subtraction, whether there are more columns to search, where the parent's rows are parted, and
+# how many of those on the left are samples of the round.
+_PARENT, _FIRST, _SECOND, _SUBTRACT, _MORE, _BORDER, _TAKEN = 0, 1, 2, 3, 4, 5, 6
 
 
 def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
@@ -185,7 +186,7 @@ def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tr
             sibling = tree.node[tree.plan[_FIRST]]
             subtract_histogram(block, width, histogram, tree.pool[sibling.place], base)
         else:
-            build_histogram(blocks, block, payload, rows, node.start, node.end, total, histogram, base, scratch[0])
+            build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
         if block.nominal > 0:
             arguments = (
                 subsets, k, b, blocks.column, block, criterion, ridge, half, total, histogram, base, scratch,
@@ -239,7 +240,7 @@ def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, s
     found.slot = slot
     if slot >= 0:
         found.score, found.bin, found.missing_right = scan_fine(
-            blocks, slot, tree.coarse[k, slot].row, payload, criterion, ridge, rows, node.start, node.end,
+            blocks, slot, tree.coarse[k, slot].row, payload, criterion, ridge, rows, node.start, node.taken,
             tree.total[number], tree.pool[node.place], tree.fine[tid], scratch, tree.found_left[k, at],
         )  # fmt: skip
 
@@ -268,8 +269,8 @@ def _bound_leaves(tid, blocks, b, short, kinds, rows, tree):
         if number < 0:
             continue
         node = tree.node[number]
-        sampled = number == 0 and short.heavy < rows.size
-        end = short.heavy if sampled else node.end
+        sampled = number == 0 and short.heavy < node.taken
+        end = short.heavy if sampled else node.taken
         bound_block(blocks, blocks.block[b], short, tid, k, rows, node.start, end, sampled, slack_of(short, number))
 
 
@@ -280,7 +281,7 @@ def _begin_edge(tid, n_threads, sync, n_blocks, short, rows, tree):
         number = tree.plan[_FIRST + k]
         if number < 0:
             continue
-        start, end = tree.node[number].start, tree.node[number].end
+        start, end = tree.node[number].start, tree.node[number].taken
         if number == 0:
             end = short.heavy
         size = -(-(end - start) // n_threads)
@@ -341,7 +342,7 @@ def _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, sc
     at = blocks.block.size + place
     found = tree.found[k, at]
     score, b, missing_right = exact_cut(
-        blocks, slot, short, tid, k, payload, rows, node.start, node.end, slack_of(short, number), tree.least[k],
+        blocks, slot, short, tid, k, payload, rows, node.start, node.taken, slack_of(short, number), tree.least[k],
         tree.total[number], scratch[1:], scratch[0],
     )  # fmt: skip
     if b < 0 or score < tree.least[k]:
@@ -397,14 +398,14 @@ def _choose_cut(columns, found, found_left, node, best_left):
 def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     """OUT right: which of rows[begin:stop] go right.
 
-    OUT part: how many go left, the last bin there, the first bin on the right, and how
-    many values are missing.
+    OUT part: how many go left, the last bin there, the first bin on the right, how
+    many values are missing, and how many samples of the round go left.
     """
     # Numbers, not records: the compiler cannot know that writing to ``right`` leaves those alone.
-    slot, cut_bin, missing_right = node.slot, node.bin, node.missing_right != 0
+    slot, cut_bin, missing_right, taken = node.slot, node.bin, node.missing_right != 0, np.uintp(node.taken)
     n_bins, nominal = blocks.column[slot].n_bins, blocks.column[slot].nominal > 0
     source, first, stride, code = column_of(blocks, slot)
-    n_left, low, high, n_missing = 0, -1, n_bins, 0
+    n_left, low, high, n_missing, n_taken = 0, -1, n_bins, 0, 0
     for r in range(np.uintp(begin), np.uintp(stop)):
         if stride > np.uintp(0):
             b = np.intp(source[first + np.uintp(rows[r]) * stride]) - code
@@ -421,13 +422,14 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
             high = min(high, b if goes else n_bins)
         right[r] = goes
         n_left += not goes
-    part[0], part[1], part[2], part[3] = n_left, low, high, n_missing
+        n_taken += not goes and r < taken
+    part[0], part[1], part[2], part[3], part[4] = n_left, low, high, n_missing, n_taken
 
 
 def _partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
-    """Stable partition of a node's rows, left side first.
+    """Stable partition of a node's rows, left side first: samples of the round stay before others.
 
-    Sets the node's bin and next_bin to the nearest bins that have samples, and, in the plan,
+    Sets the node's bin and next_bin to the nearest bins that have rows, and, in the plan,
     the border.
     """
     node, spare, right, parts = tree.node[number], tree.spare, tree.right, tree.parts
@@ -441,12 +443,13 @@ def _partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
     _mark(blocks, subsets, number, node, rows, begin, stop, right, parts[tid])
     if n_parts > 1:
         barrier(n_threads, sync)
-    before, border, low, high, n_missing = 0, start, -1, blocks.column[node.slot].n_bins, 0
+    before, border, low, high, n_missing, n_taken = 0, start, -1, blocks.column[node.slot].n_bins, 0, 0
     for t in range(n_parts):
         before += parts[t, 0] if t < tid else 0
         border += parts[t, 0]
         low, high = max(low, parts[t, 1]), min(high, parts[t, 2])
         n_missing += parts[t, 3]
+        n_taken += parts[t, 4]
     to_left, to_right = start + before, border + (begin - start) - before
     for r in range(begin, stop):
         # No branch: every other one would be mispredicted.
@@ -465,22 +468,22 @@ def _partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
         if n_missing == 0 and blocks.column[node.slot].nominal == 0:
             # Nothing is missing here: a value missing later goes with the majority.
             node.missing_right = 2 * (border - start) < end - start
-        tree.plan[_BORDER] = border
+        tree.plan[_BORDER], tree.plan[_TAKEN] = border, n_taken
 
 
 @njit(**ONCE)
-def _split(keep_rows, tree, number, border, n_nodes, n_kept):
+def _split(keep_rows, tree, number, border, n_left, n_nodes, n_kept):
     """Two new leaves; returns how many places of the pool are taken."""
     a, b = n_nodes, n_nodes + 1
     parent, left, right = tree.node[number], tree.node[a], tree.node[b]
     parent.left = a
     left.left = right.left = -1
-    left.start, left.end = parent.start, border
-    right.start, right.end = border, parent.end
+    n_right = parent.taken - parent.start - n_left
+    left.start, left.taken, left.end = parent.start, parent.start + n_left, border
+    right.start, right.taken, right.end = border, border + n_right, parent.end
     for k in range(tree.total.shape[1]):
         tree.total[a, k] = tree.best_left[number, k]
         tree.total[b, k] = tree.total[number, k] - tree.best_left[number, k]
-    n_left, n_right = border - parent.start, parent.end - border
     n_places = tree.pool.shape[0] - 2
     small, large = (a, b) if n_left <= n_right else (b, a)
     tree.node[small].kept = n_kept < n_places and min(n_left, n_right) >= keep_rows
@@ -525,45 +528,16 @@ def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
                 for k in range(n_labels):
                     sum_g[k] = sum_h[k] = 0.0
                 if n_labels == 1:
-                    sum_g[0], sum_h[0] = _sum_one_label(rows, node[item].start, node[item].end, pull, curvature)
+                    sum_g[0], sum_h[0] = _sum_one_label(rows, node[item].start, node[item].taken, pull, curvature)
                     item = next_item(sync)
                     continue
-                for r in range(node[item].start, node[item].end):
+                for r in range(node[item].start, node[item].taken):
                     g = pull[rows[r]]
                     h = curvature[rows[r]] if curvature.shape[0] > 0 else g
                     for k in range(n_labels):
                         sum_g[k] += g[k]
                         sum_h[k] += abs(h[k])
         item = next_item(sync)
-
-
-@njit(**OPTIONS)
-def find_leaves(tid, n_threads, sync, blocks, subsets, node, number, rows, leaf):
-    """OUT leaf: the leaf of rows that have not been there when the tree was grown.
-
-    number : (nodes,) NODE, ~leaf of the nodes that are leaves
-    """
-    chunk = next_item(sync)
-    while chunk * _FEW < rows.size:
-        for r in range(chunk * _FEW, min(rows.size, chunk * _FEW + _FEW)):
-            i = np.intp(rows[r])
-            at = np.intp(0)
-            while node[at].left >= 0:
-                slot = node[at].slot
-                column = blocks.column[slot]
-                source, first, stride, code = column_of(blocks, slot)
-                if stride > np.uintp(0):
-                    b = np.intp(source[first + np.uintp(i) * stride]) - code
-                else:
-                    b = bin_of(blocks, slot, i)
-                goes = b > node[at].bin
-                if b >= column.n_bins:
-                    goes = node[at].missing_right != 0
-                elif column.nominal > 0:
-                    goes = in_set(subsets, at, b)
-                at = node[at].left + np.intp(goes)
-            leaf[i] = ~number[at]
-        chunk = next_item(sync)
 
 
 @njit(**OPTIONS)
@@ -579,6 +553,7 @@ def grow(
     criterion,
     ridge,
     rows,
+    n_taken,
     n_leaves,
     keep_rows,
     tree,
@@ -593,7 +568,8 @@ def grow(
 
     short : Short under EDGE, else None
     kinds : NUMERIC, NOMINAL or both, the columns that may be cut
-    keep_rows : histograms of nodes with fewer rows are not kept for subtraction
+    n_taken : the first so many rows are the samples of the round, others are only given leaves
+    keep_rows : histograms of nodes with fewer samples are not kept for subtraction
     pull, curvature : G and H; H is |G| where it has no rows
     leaf, sums : OUT, see `_read_leaves`
     """
@@ -604,16 +580,16 @@ def grow(
     plan = tree.plan
     n_nodes = 1
     n_kept = 0
-    size = -(-rows.size // n_threads)
-    sum_payload(payload, rows, min(rows.size, tid * size), min(rows.size, tid * size + size), tree.partial[tid])
+    size = -(-n_taken // n_threads)
+    sum_payload(payload, rows, min(n_taken, tid * size), min(n_taken, tid * size + size), tree.partial[tid])
     barrier(n_threads, sync)
     if tid == 0:
         zero(tree.total[0], 0, width)
         for t in range(n_threads):
             add_lanes(tree.total[0], np.intp(0), tree.partial[t], np.intp(0), width)
         root = tree.node[0]
-        root.start, root.end, root.left = 0, rows.size, -1
-        root.kept = tree.pool.shape[0] > 2 and rows.size >= keep_rows
+        root.start, root.taken, root.end, root.left = 0, n_taken, rows.size, -1
+        root.kept = tree.pool.shape[0] > 2 and n_taken >= keep_rows
         root.place = 0 if root.kept else tree.pool.shape[0] - 2
         n_kept = root.kept
         root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], scratch[0])
@@ -655,7 +631,7 @@ def grow(
             break
         call(tree.pieces.partition, (tid, n_threads, sync, blocks, subsets, parent, rows, tree))
         if tid == 0:
-            n_kept = _split(keep_rows, tree, parent, plan[_BORDER], n_nodes, n_kept)
+            n_kept = _split(keep_rows, tree, parent, plan[_BORDER], plan[_TAKEN], n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):
                 tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
         n_nodes += 2
@@ -676,7 +652,7 @@ def compile_growth():
     _search_pieces(tree, blocks, payload, subsets, bounds=False)
     matrix = np.zeros((0, 1))
     arguments = (
-        0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 2, 0, tree,
-        matrix, matrix, np.zeros(0, NODE), np.zeros((2, 0, 1)),
+        0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 0, 2, 0,
+        tree, matrix, matrix, np.zeros(0, NODE), np.zeros((2, 0, 1)),
     )  # fmt: skip
     grow.compile(tuple(typeof(argument) for argument in arguments))
