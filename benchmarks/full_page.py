@@ -248,8 +248,9 @@ def race(found: Found, pictures: Path) -> str:
     text = """## Race
 
 The last column is our time to the error of that line, as read off our learning curve (its first round that is as
-good), over that line's seconds; the two may be of different runs, hours apart, on a machine that is not always as fast. For the
-best peer of each set it was also timed, see the summary: fits of ours with just as many rounds as it takes, and fits of that peer. With all peers but CatBoost a shorter fit is the beginning of a
+good), over that line's seconds; the two may be of different runs, hours apart, on a machine that is not always as
+fast. For the best peer of each set it was also timed, see the summary: fits of ours with just as many rounds as it
+takes, and fits of that peer. With all peers but CatBoost a shorter fit is the beginning of a
 longer one, so that the longest was made and the others are read off it; LightGBM, XGBoost and CatBoost tell after every
 round how long it took, scikit-learn's seconds are in proportion to the rounds. Pictures have test error against
 training seconds: ours from the seconds of each round, with all that comes before the first; a peer's from its longest
