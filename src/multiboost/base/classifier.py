@@ -13,6 +13,8 @@ import numpy as np
 
 from ..kernels.dtypes import NODE
 
+_PART = 1 << 16  # rows that are multiplied at once
+
 
 @dataclass
 class Dag:
@@ -87,11 +89,16 @@ class BaseClassifier:
         """sum over samples and labels of G sign(h): the edge of the votes' signs (3.33)."""
         return float((np.where(self.votes > 0, 1.0, -1.0) * self.sum_g).sum())
 
-    def signs(self) -> np.ndarray:
-        """sign(h) on the training set, (n, K)."""
+    def edge_of_all(self, pull: np.ndarray) -> float:
+        """The same over all samples, also those that the base learner did not see."""
+        parts = (slice(k, k + _PART) for k in range(0, len(pull), _PART))
+        return sum(float((self.signs(part) * pull[part]).sum()) for part in parts)
+
+    def signs(self, part: slice = slice(None)) -> np.ndarray:
+        """sign(h) on the training set, or a part of it, (n, K)."""
         signs = np.ones((), np.int8)
         for dag, leaf in zip(self.terms, self.leaf, strict=True):
-            signs = signs * np.where(dag.values > 0, 1, -1).astype(np.int8)[leaf]
+            signs = signs * np.where(dag.values > 0, 1, -1).astype(np.int8)[leaf[part]]
         return signs
 
     def scaled(self, scale: float) -> BaseClassifier:

@@ -22,7 +22,6 @@ from .criterion import Criterion, Edge
 
 _LIGHT = 2.0**-5  # weight of the rows that bounds of the edge leave out, in units of the last edge
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
-_PART = 1 << 16  # rows that are copied at once
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
 
 
@@ -162,7 +161,7 @@ class Problem:
     @property
     def is_small(self) -> bool:
         """Whether a pass over the rows is too short to be worth a team."""
-        return self.rows.size * (self.dataset.row_codes + 4) * self.payload.lanes < _WORTH_A_TEAM
+        return (self.rows.size + self.others.size) * (self.dataset.row_codes + 4) * self.payload.lanes < _WORTH_A_TEAM
 
     def room(self, n_leaves: int, cut):
         """Growing room for a tree of so many leaves, and for the sets of its nominal cuts."""
@@ -188,14 +187,6 @@ class Problem:
     def on_rows(self, rows: np.ndarray, others: np.ndarray) -> Problem:
         """The same problem for some of the samples; ``others`` are given leaves."""
         return replace(self, rows=rows.astype(ROW, copy=False), others=others.astype(ROW, copy=False))
-
-    @property
-    def share(self) -> float:
-        """The share of the samples that take part in the weight of all."""
-        if self.rows.size == self.n_rows:
-            return 1.0
-        parts = (self.rows[k : k + _PART] for k in range(0, self.rows.size, _PART))
-        return sum(float(np.abs(self.true_pull[part]).sum()) for part in parts) * self.scale_g / self.unit
 
     def _room_for(self, criterion: Criterion) -> tuple[Payload, Short | None]:
         """Payloads of the next level of virtual labels."""

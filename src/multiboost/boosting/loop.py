@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..base.classifier import empty_leaf
+from ..base.classifier import BaseClassifier, empty_leaf
 from ..base.criterion import Criterion
 from ..base.problem import Problem, new_payload, new_short
 from ..data.dataset import Dataset
@@ -145,18 +145,28 @@ class Boosting:
         self.whole = True
         return more
 
+    def _learned(self, problem: Problem) -> tuple[BaseClassifier | None, float]:
+        """A base classifier and its edge over all samples, 0 where there is none or it does not vote."""
+        h = self.base_learner.fit(problem)
+        if h is None or np.abs(h.votes).max() < LEAST_EDGE:
+            return h, 0.0
+        return h, h.edge if problem is self.problem else h.edge_of_all(self.state.pull)
+
     def _round(self) -> bool:
         begin = perf_counter()
         problem = self.sampler.sample(self.problem, self.n_rounds)
-        h = self.base_learner.fit(problem)
+        h, edge = self._learned(problem)
+        if problem is not self.problem and edge < LEAST_EDGE:  # a bad sample says nothing about the others
+            problem = self.problem
+            h, edge = self._learned(problem)
         searched = perf_counter()
         if h is None:
             self.stopped = "no cut of any column improves the model"
             return False
-        edge = self.problem.edge = h.edge / problem.share
-        if edge < LEAST_EDGE or np.abs(h.votes).max() < LEAST_EDGE:
+        if edge < LEAST_EDGE:
             self.stopped = "no base classifier has a positive edge"
             return False
+        self.problem.edge = edge
         alpha = self.step.size(edge)
         energy = np.nan
         if not self.loss.has_curvature and problem.others.size == 0:

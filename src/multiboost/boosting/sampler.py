@@ -14,7 +14,7 @@ from ..kernels.dtypes import ROW
 class RowSampler:
     """A fresh share of the samples for every round, without replacement (Friedman 2002).
 
-    The base classifier is learned on these; F, the weights and the training error are those of all.
+    The base classifier is learned on these; F, the weights, the edge and the training error are those of all.
 
     Parameters
     ----------

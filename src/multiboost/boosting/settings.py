@@ -4,7 +4,7 @@ A user who sets nothing gets what a short comparison on held-out rows finds bett
 exponential loss with real votes, which wins on clean tables, above all with many
 classes, or logistic loss with smaller trees and steps, which wins on noisy ones.  With
 multi-label targets the two were equally good wherever we looked; logistic loss is faster,
-and they are not compared.  Small tables are sampled afresh for every round.  Large tables may
+and they are not compared.  Other small tables are sampled afresh for every round.  Large tables may
 be worth larger trees: these are tried on ever larger samples.
 ``docs/defaults.md`` has the measurements.
 """

@@ -94,8 +94,8 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         The model as flat arrays.
     history_ : dict of ndarray
         Per round: edge, alpha, Z, risk, training_error, seconds_search, seconds_update, and
-        with a validation set validation_error and validation_risk.  The edge is that of the
-        samples of the round; Z is NaN where these are not all.
+        with a validation set validation_error and validation_risk.  All are of all samples; Z is
+        NaN where the round did not see them.
     feature_importances_ : ndarray (n_features_in_,)
         Share of each feature in the gain of all cuts.
     n_features_in_ : int
@@ -125,9 +125,9 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     trees of three times the leaves are tried in the same way, on samples of 5000, 20 000,
     80 000 and 320 000 rows, and taken where they save enough; tables of some 100 000 clean
     rows end up with trees of a thousand leaves and more.  ``base_learner_`` says what was
-    chosen.  Of tables with fewer rows than that each round sees 0.8.  Whoever sets one of these
-    parameters gets exponential loss, unless they ask for the other, the sizes above and all
-    samples in every round.
+    chosen.  Of tables of fewer than 5000 rows each round sees 0.8, but not where the target is
+    multi-label.  Whoever sets one of these parameters gets exponential loss, unless they ask
+    for the other, the sizes above and all samples in every round.
 
     References
     ----------

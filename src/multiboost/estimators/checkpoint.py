@@ -33,8 +33,8 @@ def fingerprint(boosting: Boosting, target: Target, settings: Settings) -> str:
         digest.update(repr((array.shape, array.dtype.str)).encode())
         digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
     parts = (
-        settings.loss.name, settings.votes, spec_of(settings.base_learner), settings.step.learning_rate,
-        settings.ridge, settings.seed, settings.subsample,
+        settings.loss.name, settings.votes, spec_of(settings.base_learner), float(settings.step.learning_rate),
+        float(settings.ridge), settings.seed, float(settings.subsample),
     )  # fmt: skip
     digest.update(repr(parts).encode())
     return digest.hexdigest()

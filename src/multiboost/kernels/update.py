@@ -49,7 +49,7 @@ _MAGIC = 6755399441055744.0  # 1.5 * 2**52: doubles near it count in ones
 
 @njit(**_EXACT)
 def exp(x):
-    """e^x for x <= 709 to two units in the last place; a constant below -650.
+    """e^x for x <= 709 to three units in the last place; a constant below -650.
 
     Free of branches and calls, so that loops over it become vector code; the constant
     keeps weights of samples that were learned long ago out of the denormal range.
