@@ -11,7 +11,8 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, apart, lanes
 from ..kernels.edge import SHORT, SHORT_BITS, Short, heavy_first
-from ..kernels.grow import new_subsets, new_tree, with_pieces
+from ..kernels.grow import with_pieces
+from ..kernels.growing import new_subsets, new_tree
 from ..kernels.histogram import Payload, with_loops
 from ..kernels.lanes import new_scratch
 from ..kernels.team import Team

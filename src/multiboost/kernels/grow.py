@@ -13,134 +13,44 @@ votes in its place.
 A stump is a tree of two leaves.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import from_dtype, njit, typeof, types
 
 from .ahead import wait
-from .blocks import BLOCK, COLUMN, Blocks, bin_of, column_of
-from .dtypes import COARSE, CODE, EDGE, NODE, ROW, apart
+from .blocks import BLOCK, COLUMN, Blocks
+from .dtypes import COARSE, CODE, EDGE, NODE
 from .edge import bound_block, exact_cut, slack_of
-from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
-from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, new_scratch, zero
-from .piece import call, compiled
-from .scan import COARSE_CUT, leaf_score, scan_block, scan_fine
-from .subset import NOMINAL, NUMERIC, Subsets, in_set, keep_set, search_nominal
-from .team import SYNC_SIZE, barrier, next_item
-
-FINALISTS = 4  # coarse columns that are searched bin by bin
-_ALONE = 4096  # nodes below this many rows are partitioned by one thread
-
-
-GROWING = np.dtype(
-    [
-        ("start", np.intp),  # the node's rows are rows[start:end];
-        ("taken", np.intp),  # sums are over rows[start:taken], the samples of the round
-        ("end", np.intp),
-        ("left", np.intp),  # number of the left child, the right one is next; -1 in leaves
-        ("feature", np.intp),  # cut column in the user's table
-        ("slot", np.intp),  # the same in the blocks
-        ("bin", np.intp),  # last bin on the left; of a made cut, one that has samples
-        ("next_bin", np.intp),  # of a made cut: first bin on the right that has samples
-        ("missing_right", np.intp),
-        ("place", np.intp),  # where the node's histogram is in the pool
-        ("kept", np.intp),  # whether it stays there
-        ("gain", np.float64),  # of the best cut, whether made or not
-        ("score", np.float64),  # of the node as a leaf
-    ]
+from .growing import (
+    BORDER,
+    FINALISTS,
+    FIRST,
+    FOUND,
+    MORE,
+    PARENT,
+    SECOND,
+    SUBTRACT,
+    TAKEN,
+    Pieces,
+    new_subsets,
+    new_tree,
 )
-FOUND = np.dtype([("score", np.float64), ("slot", np.intp), ("bin", np.intp), ("missing_right", np.intp)])
-
-
-class Pieces(NamedTuple):
-    """Addresses of what is compiled apart, see ``piece``; 0 where it is not needed."""
-
-    partition: int = 0  # `_partition`
-    search: int = 0  # `_search_block`
-    finalists: int = 0  # `_search_finalists`
-    nominal: int = 0  # `search_nominal`
-
-
-class Tree(NamedTuple):
-    """A growing tree: 2 N - 1 nodes for N leaves, and the scratch of the growth.
-
-    Nodes are numbered as they are born.
-    """
-
-    node: np.ndarray  # (nodes,) GROWING
-    total: np.ndarray  # (nodes, width) payload sums
-    best_left: np.ndarray  # (nodes, width) payload sums left of the best cut
-    pool: np.ndarray  # (places + 2, all histogram rows * width); the last two are not kept
-    coarse: np.ndarray  # (2, slots) COARSE_CUT, of the new leaves
-    finalists: np.ndarray  # (2, FINALISTS) intp, coarse columns to be searched bin by bin
-    found: np.ndarray  # (2, blocks + FINALISTS) FOUND, best cuts of the new leaves
-    found_left: np.ndarray  # (2, blocks + FINALISTS, width)
-    fine: np.ndarray  # (threads, 16 * width)
-    partial: np.ndarray  # (threads, width and more) payload sums, each thread's on cache lines of its own
-    scratch: np.ndarray  # (threads, 4 or more, width)
-    spare: np.ndarray  # (n,) ROW, for partitioning
-    right: np.ndarray  # (n,) bool, for partitioning
-    parts: np.ndarray  # (threads, 8) intp, of a partition: see _mark
-    plan: np.ndarray  # (7,) intp, what the leader tells the team
-    least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
-    pieces: Pieces
-
-
-def new_subsets(n_leaves, blocks, n_labels, seed):
-    """Room for the sets of nominal cuts; of no bytes where no column is nominal."""
-    nominal = blocks.column[blocks.column["nominal"] > 0]
-    n_bytes = int((nominal["n_bins"] + nominal["missing"] + 7).max(initial=0)) // 8
-    return Subsets(
-        found=np.zeros((2, blocks.block.size, n_bytes), np.uint8),
-        node=np.zeros((2 * n_leaves - 1, n_bytes), np.uint8),
-        n_labels=n_labels,
-        n_starts=0,
-        constant=False,
-        seed=seed,
-    )
-
-
-def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
-    """Room for a tree of at most ``n_leaves`` leaves; used again for every round."""
-    nodes = 2 * n_leaves - 1
-    size = blocks.n_rows * width
-    places = int(max(0, min(n_leaves, pool_bytes // max(1, size * np.dtype(dtype).itemsize))))
-    if n_leaves <= 2:
-        places = 0  # a stump has no children to search
-    n_finalists = max(FINALISTS, n_threads)
-    n_found = blocks.block.size + n_finalists
-    found = np.zeros((2, n_found), FOUND)
-    found["slot"] = -1
-    return Tree(
-        node=np.zeros(nodes, GROWING),
-        total=np.zeros((nodes, width), dtype),
-        best_left=np.zeros((nodes, width), dtype),
-        pool=np.empty((places + 2, size), dtype),
-        coarse=np.zeros((2, blocks.column.size), COARSE_CUT),
-        finalists=np.empty((2, n_finalists), np.intp),
-        found=found,
-        found_left=np.empty((2, n_found, width), dtype),
-        fine=np.empty((n_threads, 16 * width), dtype),
-        partial=np.empty((n_threads, apart(width, dtype)), dtype),
-        scratch=new_scratch(n_threads, width, dtype),
-        spare=np.empty(n_rows, ROW),
-        right=np.empty(n_rows, np.bool_),
-        parts=np.zeros((n_threads, 8), np.intp),
-        plan=np.zeros(7, np.intp),
-        least=np.zeros(2, np.int64),
-        pieces=Pieces(),
-    )
+from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
+from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
+from .partition import partition
+from .piece import call, compiled
+from .scan import leaf_score, scan_block, scan_fine
+from .subset import NOMINAL, NUMERIC, keep_set, search_nominal
+from .team import SYNC_SIZE, barrier, next_item
 
 
 def with_pieces(tree, blocks, payload, subsets, bounds):
     """The tree with the pieces that it is grown with; ``bounds``: numbers are searched by ``edge``."""
     size, kind = types.intp, typeof(tree)
-    partition = compiled(
-        _partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), kind
+    parted = compiled(
+        partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), kind
     ).address
     wait()  # another process may be compiling the others, see `compile_growth`
-    return tree._replace(pieces=Pieces(partition, *_search_pieces(tree, blocks, payload, subsets, bounds)))
+    return tree._replace(pieces=Pieces(parted, *_search_pieces(tree, blocks, payload, subsets, bounds)))
 
 
 def _search_pieces(tree, blocks, payload, subsets, bounds):
@@ -162,12 +72,6 @@ def _search_pieces(tree, blocks, payload, subsets, bounds):
     return search, finalists, nominal
 
 
-# What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
-# comes by subtraction, whether there are more columns to search, where the parent's rows are parted, and
-# how many of those on the left are samples of the round.
-_PARENT, _FIRST, _SECOND, _SUBTRACT, _MORE, _BORDER, _TAKEN = 0, 1, 2, 3, 4, 5, 6
-
-
 def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
     """Histograms of one block for the new leaves, and their best cuts."""
     block = blocks.block[b]
@@ -176,14 +80,14 @@ def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tr
     width, half = payload.width, payload.half
     base = block.origin * width
     for k in range(2):
-        number = tree.plan[_FIRST + k]
+        number = tree.plan[FIRST + k]
         if number < 0:
             continue
         node = tree.node[number]
         total = tree.total[number]
         histogram = tree.pool[node.place]
-        if k == 1 and tree.plan[_SUBTRACT] != 0:
-            sibling = tree.node[tree.plan[_FIRST]]
+        if k == 1 and tree.plan[SUBTRACT] != 0:
+            sibling = tree.node[tree.plan[FIRST]]
             subtract_histogram(block, width, histogram, tree.pool[sibling.place], base)
         else:
             build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
@@ -230,7 +134,7 @@ def _choose_finalists(blocks, coarse, finalists):
 def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch):
     """Bin by bin search of one coarse column in one new leaf."""
     k, place = item // FINALISTS, item % FINALISTS
-    number = tree.plan[_FIRST + k]
+    number = tree.plan[FIRST + k]
     if number < 0:
         return
     node = tree.node[number]
@@ -249,7 +153,7 @@ def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, r
     """From coarse cuts to the best cuts of the new leaves: see ``scan``."""
     if tid == 0:
         for k in range(2):
-            if tree.plan[_FIRST + k] >= 0:
+            if tree.plan[FIRST + k] >= 0:
                 _choose_finalists(blocks, tree.coarse[k], tree.finalists[k])
     barrier(n_threads, sync)
     item = next_item(sync)
@@ -265,7 +169,7 @@ def _bound_leaves(tid, blocks, b, short, kinds, rows, tree):
     if kinds & NUMERIC == 0:
         return
     for k in range(2):
-        number = tree.plan[_FIRST + k]
+        number = tree.plan[FIRST + k]
         if number < 0:
             continue
         node = tree.node[number]
@@ -278,7 +182,7 @@ def _bound_leaves(tid, blocks, b, short, kinds, rows, tree):
 def _begin_edge(tid, n_threads, sync, n_blocks, short, rows, tree):
     """Forget the last leaves; OUT short.total: sums over the rows of the new ones, where heavy."""
     for k in range(2):
-        number = tree.plan[_FIRST + k]
+        number = tree.plan[FIRST + k]
         if number < 0:
             continue
         start, end = tree.node[number].start, tree.node[number].taken
@@ -307,7 +211,7 @@ def _choose_hopefuls(blocks, short, n_threads, tree, stump):
     """
     any_left = False
     for k in range(2):
-        number = tree.plan[_FIRST + k]
+        number = tree.plan[FIRST + k]
         if number < 0:
             continue
         least = np.int64(0)
@@ -334,7 +238,7 @@ def _choose_hopefuls(blocks, short, n_threads, tree, stump):
 def _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, scratch):
     """Exact search of one column in one new leaf; kept where it beats what is at its place."""
     k, place = item // n_threads, item % n_threads
-    number = tree.plan[_FIRST + k]
+    number = tree.plan[FIRST + k]
     slot = tree.finalists[k, place]
     if number < 0 or slot < 0:
         return
@@ -359,9 +263,9 @@ def _search_edge(tid, n_threads, sync, blocks, payload, short, rows, tree, stump
     """From bounds to the best cuts of the new leaves: see ``edge``."""
     while True:
         if tid == 0:
-            tree.plan[_MORE] = _choose_hopefuls(blocks, short, n_threads, tree, stump)
+            tree.plan[MORE] = _choose_hopefuls(blocks, short, n_threads, tree, stump)
         barrier(n_threads, sync)
-        if tree.plan[_MORE] == 0:
+        if tree.plan[MORE] == 0:
             break
         item = next_item(sync)
         while item < 2 * n_threads:
@@ -395,98 +299,6 @@ def _choose_cut(columns, found, found_left, node, best_left):
 
 
 @njit(**ONCE)
-def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
-    """OUT right: which of rows[begin:stop] go right.
-
-    OUT part: how many go left, the last bin there, the first bin on the right, how many
-    samples of the round have no value, how many of them go left, and how many others have no value.
-    """
-    # Numbers, not records: the compiler cannot know that writing to ``right`` leaves those alone.
-    slot, cut_bin, missing_right, taken = node.slot, node.bin, node.missing_right != 0, np.uintp(node.taken)
-    n_bins, nominal = blocks.column[slot].n_bins, blocks.column[slot].nominal > 0
-    source, first, stride, code = column_of(blocks, slot)
-    n_left, low, high, n_missing, n_taken, n_stray = 0, -1, n_bins, 0, 0, 0
-    for r in range(np.uintp(begin), np.uintp(stop)):
-        if stride > np.uintp(0):
-            b = np.intp(source[first + np.uintp(rows[r]) * stride]) - code
-        else:
-            b = bin_of(blocks, slot, np.intp(rows[r]))
-        goes = b > cut_bin
-        if b >= n_bins:
-            goes = missing_right
-            n_missing += r < taken
-            n_stray += r >= taken
-        elif nominal:
-            goes = in_set(subsets, number, b)
-        else:
-            low = max(low, -1 if goes else b)
-            high = min(high, b if goes else n_bins)
-        right[r] = goes
-        n_left += not goes
-        n_taken += not goes and r < taken
-    part[0], part[1], part[2], part[3], part[4], part[5] = n_left, low, high, n_missing, n_taken, n_stray
-
-
-def _partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
-    """Stable partition of a node's rows, left side first: samples of the round stay before others.
-
-    Sets the node's bin and next_bin to the nearest bins that have rows, and, in the plan,
-    the border.
-    """
-    node, spare, right, parts = tree.node[number], tree.spare, tree.right, tree.parts
-    start, end = node.start, node.end
-    n_parts = 1 if end - start < _ALONE else n_threads
-    if tid >= n_parts:
-        return
-    size = -(-(end - start) // n_parts)
-    begin = min(start + tid * size, end)
-    stop = min(begin + size, end)
-    numeric, n_bins = blocks.column[node.slot].nominal == 0, blocks.column[node.slot].n_bins
-    for attempt in range(2):
-        _mark(blocks, subsets, number, node, rows, begin, stop, right, parts[tid])
-        if n_parts > 1:
-            barrier(n_threads, sync)
-        before, border, low, high, n_missing, n_taken, n_stray = 0, start, -1, n_bins, 0, 0, 0
-        for t in range(n_parts):
-            before += parts[t, 0] if t < tid else 0
-            border += parts[t, 0]
-            low, high = max(low, parts[t, 1]), min(high, parts[t, 2])
-            n_missing += parts[t, 3]
-            n_taken += parts[t, 4]
-            n_stray += parts[t, 5]
-        if n_missing > 0 or not numeric:
-            break
-        # Of the samples none lacks a value: others, and values missing later, go with the majority.
-        majority = 2 * n_taken < node.taken - start
-        if attempt == 1 or n_stray == 0 or majority == (node.missing_right != 0):
-            break
-        if n_parts > 1:
-            barrier(n_threads, sync)
-        if tid == 0:
-            node.missing_right = majority
-        if n_parts > 1:
-            barrier(n_threads, sync)
-    to_left, to_right = start + before, border + (begin - start) - before
-    for r in range(begin, stop):
-        # No branch: every other one would be mispredicted.
-        goes = np.intp(right[r])
-        spare[np.uintp(to_left + goes * (to_right - to_left))] = rows[r]
-        to_right += goes
-        to_left += 1 - goes
-    if n_parts > 1:
-        barrier(n_threads, sync)
-    for r in range(begin, stop):
-        rows[r] = spare[r]
-    if n_parts > 1:
-        barrier(n_threads, sync)
-    if tid == 0:
-        node.bin, node.next_bin = low, high
-        if n_missing == 0 and numeric:
-            node.missing_right = 2 * n_taken < node.taken - start
-        tree.plan[_BORDER], tree.plan[_TAKEN] = border, n_taken
-
-
-@njit(**ONCE)
 def _split(keep_rows, tree, number, border, n_left, n_nodes, n_kept):
     """Two new leaves; returns how many places of the pool are taken."""
     a, b = n_nodes, n_nodes + 1
@@ -505,8 +317,8 @@ def _split(keep_rows, tree, number, border, n_left, n_nodes, n_kept):
     tree.node[small].place = n_kept if tree.node[small].kept else n_places
     tree.node[large].kept = parent.kept
     tree.node[large].place = parent.place if parent.kept else n_places + 1
-    tree.plan[_FIRST], tree.plan[_SECOND] = small, large
-    tree.plan[_SUBTRACT] = parent.kept and max(n_left, n_right) >= keep_rows
+    tree.plan[FIRST], tree.plan[SECOND] = small, large
+    tree.plan[SUBTRACT] = parent.kept and max(n_left, n_right) >= keep_rows
     return n_kept + tree.node[small].kept
 
 
@@ -608,7 +420,7 @@ def grow(
         root.place = 0 if root.kept else tree.pool.shape[0] - 2
         n_kept = root.kept
         root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], scratch[0])
-        plan[_PARENT], plan[_FIRST], plan[_SECOND], plan[_SUBTRACT] = -1, 0, -1, 0
+        plan[PARENT], plan[FIRST], plan[SECOND], plan[SUBTRACT] = -1, 0, -1, 0
     barrier(n_threads, sync)
     while True:
         if short is not None:
@@ -627,7 +439,7 @@ def grow(
             call(tree.pieces.finalists, (tid, n_threads, sync, blocks, payload, criterion, ridge, rows, tree, scratch))
         if tid == 0:
             for k in range(2):
-                number = plan[_FIRST + k]
+                number = plan[FIRST + k]
                 if number >= 0:
                     at = _choose_cut(
                         blocks.column, tree.found[k], tree.found_left[k], tree.node[number], tree.best_left[number]
@@ -639,14 +451,14 @@ def grow(
                 node = tree.node[number]
                 if node.left < 0 and node.gain > 0 and (best < 0 or node.gain > tree.node[best].gain):
                     best = number
-            plan[_PARENT] = best
+            plan[PARENT] = best
         barrier(n_threads, sync)
-        parent = plan[_PARENT]
+        parent = plan[PARENT]
         if parent < 0:
             break
         call(tree.pieces.partition, (tid, n_threads, sync, blocks, subsets, parent, rows, tree))
         if tid == 0:
-            n_kept = _split(keep_rows, tree, parent, plan[_BORDER], plan[_TAKEN], n_nodes, n_kept)
+            n_kept = _split(keep_rows, tree, parent, plan[BORDER], plan[TAKEN], n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):
                 tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
         n_nodes += 2

@@ -58,7 +58,7 @@ def exp(x):
     shifted = x * 1.4426950408889634 + _MAGIC
     k = shifted - _MAGIC
     r = (x - k * 6.93145751953125e-1) - k * 1.42860682030941723212e-6
-    # e^r = cosh r + sinh r: two series side by side take half of the time of one after the other.
+    # e^r = cosh r + sinh r: two short series do not wait for each other, the steps of one long series do.
     q = r * r
     even = 1.0 / 479001600.0
     even = even * q + 1.0 / 3628800.0

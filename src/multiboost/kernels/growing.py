@@ -1,0 +1,119 @@
+"""A growing tree: its nodes, what is known of their cuts, and the scratch of the growth.
+
+Whoever grows a tree makes room for it once and uses it again in every round.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .dtypes import ROW, apart
+from .lanes import new_scratch
+from .scan import COARSE_CUT
+from .subset import Subsets
+
+FINALISTS = 4  # coarse columns that are searched bin by bin
+
+# What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
+# comes by subtraction, whether there are more columns to search, where the parent's rows are parted, and
+# how many of those on the left are samples of the round.
+PARENT, FIRST, SECOND, SUBTRACT, MORE, BORDER, TAKEN = 0, 1, 2, 3, 4, 5, 6
+
+GROWING = np.dtype(
+    [
+        ("start", np.intp),  # the node's rows are rows[start:end];
+        ("taken", np.intp),  # sums are over rows[start:taken], the samples of the round
+        ("end", np.intp),
+        ("left", np.intp),  # number of the left child, the right one is next; -1 in leaves
+        ("feature", np.intp),  # cut column in the user's table
+        ("slot", np.intp),  # the same in the blocks
+        ("bin", np.intp),  # last bin on the left; of a made cut, one that has samples
+        ("next_bin", np.intp),  # of a made cut: first bin on the right that has samples
+        ("missing_right", np.intp),
+        ("place", np.intp),  # where the node's histogram is in the pool
+        ("kept", np.intp),  # whether it stays there
+        ("gain", np.float64),  # of the best cut, whether made or not
+        ("score", np.float64),  # of the node as a leaf
+    ]
+)
+FOUND = np.dtype([("score", np.float64), ("slot", np.intp), ("bin", np.intp), ("missing_right", np.intp)])
+
+
+class Pieces(NamedTuple):
+    """Addresses of what is compiled apart, see ``piece``; 0 where it is not needed."""
+
+    partition: int = 0  # `_partition`
+    search: int = 0  # `_search_block`
+    finalists: int = 0  # `_search_finalists`
+    nominal: int = 0  # `search_nominal`
+
+
+class Tree(NamedTuple):
+    """A growing tree: 2 N - 1 nodes for N leaves, and the scratch of the growth.
+
+    Nodes are numbered as they are born.
+    """
+
+    node: np.ndarray  # (nodes,) GROWING
+    total: np.ndarray  # (nodes, width) payload sums
+    best_left: np.ndarray  # (nodes, width) payload sums left of the best cut
+    pool: np.ndarray  # (places + 2, all histogram rows * width); the last two are not kept
+    coarse: np.ndarray  # (2, slots) COARSE_CUT, of the new leaves
+    finalists: np.ndarray  # (2, FINALISTS) intp, coarse columns to be searched bin by bin
+    found: np.ndarray  # (2, blocks + FINALISTS) FOUND, best cuts of the new leaves
+    found_left: np.ndarray  # (2, blocks + FINALISTS, width)
+    fine: np.ndarray  # (threads, 16 * width)
+    partial: np.ndarray  # (threads, width and more) payload sums, each thread's on cache lines of its own
+    scratch: np.ndarray  # (threads, 4 or more, width)
+    spare: np.ndarray  # (n,) ROW, for partitioning
+    right: np.ndarray  # (n,) bool, for partitioning
+    parts: np.ndarray  # (threads, 8) intp, of a partition: see ``partition``
+    plan: np.ndarray  # (7,) intp, what the leader tells the team
+    least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
+    pieces: Pieces
+
+
+def new_subsets(n_leaves, blocks, n_labels, seed):
+    """Room for the sets of nominal cuts; of no bytes where no column is nominal."""
+    nominal = blocks.column[blocks.column["nominal"] > 0]
+    n_bytes = int((nominal["n_bins"] + nominal["missing"] + 7).max(initial=0)) // 8
+    return Subsets(
+        found=np.zeros((2, blocks.block.size, n_bytes), np.uint8),
+        node=np.zeros((2 * n_leaves - 1, n_bytes), np.uint8),
+        n_labels=n_labels,
+        n_starts=0,
+        constant=False,
+        seed=seed,
+    )
+
+
+def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
+    """Room for a tree of at most ``n_leaves`` leaves; used again for every round."""
+    nodes = 2 * n_leaves - 1
+    size = blocks.n_rows * width
+    places = int(max(0, min(n_leaves, pool_bytes // max(1, size * np.dtype(dtype).itemsize))))
+    if n_leaves <= 2:
+        places = 0  # a stump has no children to search
+    n_finalists = max(FINALISTS, n_threads)
+    n_found = blocks.block.size + n_finalists
+    found = np.zeros((2, n_found), FOUND)
+    found["slot"] = -1
+    return Tree(
+        node=np.zeros(nodes, GROWING),
+        total=np.zeros((nodes, width), dtype),
+        best_left=np.zeros((nodes, width), dtype),
+        pool=np.empty((places + 2, size), dtype),
+        coarse=np.zeros((2, blocks.column.size), COARSE_CUT),
+        finalists=np.empty((2, n_finalists), np.intp),
+        found=found,
+        found_left=np.empty((2, n_found, width), dtype),
+        fine=np.empty((n_threads, 16 * width), dtype),
+        partial=np.empty((n_threads, apart(width, dtype)), dtype),
+        scratch=new_scratch(n_threads, width, dtype),
+        spare=np.empty(n_rows, ROW),
+        right=np.empty(n_rows, np.bool_),
+        parts=np.zeros((n_threads, 8), np.intp),
+        plan=np.zeros(7, np.intp),
+        least=np.zeros(2, np.int64),
+        pieces=Pieces(),
+    )
