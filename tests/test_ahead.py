@@ -1,5 +1,6 @@
 """Compiling ahead: another process does it, is waited for, and never stays behind."""
 
+import gc
 import sys
 from time import perf_counter
 from types import SimpleNamespace
@@ -36,6 +37,23 @@ def test_another_process_works(kernel, helper):
         ahead.wait()
         assert helper.exists()
     assert ahead._child is None
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("collects", [False, True])
+def test_garbage_is_collected_again(kernel, helper, collects, waits):
+    gc.collect()
+    before = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        with ahead.compiling(kernel, "ahead_helper:work"):
+            assert not gc.isenabled()
+            if waits:
+                ahead.wait()
+                assert gc.isenabled() == collects
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_not_where_something_is_in_the_cache(kernel, helper, tmp_path):

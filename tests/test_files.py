@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from multiboost.files import FORMATS, Content, FileError, Labels, read_batches, read_file, write_table
@@ -608,6 +608,7 @@ VALUE = st.sampled_from(
 
 
 @given(st.lists(st.lists(VALUE, min_size=1, max_size=4).map(",".join), min_size=1, max_size=8))
+@example(["1,?,'x"])
 @settings(QUICK, max_examples=150)
 def test_arff_fast_and_careful_paths_agree(tmp_path, rows):
     """Whatever a block holds, both ways of reading it give the same columns or the same error."""

@@ -10,8 +10,11 @@ from multiboost import AdaBoostMHClassifier
 from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
 from multiboost.kernels.binning import digitise, distinct, quantile_ends
+from multiboost.kernels.criteria import cut_score, edge_score
 from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
+from multiboost.kernels.extremes import greater, lesser
 from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
+from multiboost.kernels.lanes import add_lanes, is_zero, subtract_lanes
 from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_fine
 from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
 from multiboost.kernels.update import exp, quantise, quantiser
@@ -55,6 +58,82 @@ def fine_cut(blocks, slot, row, payload, criterion, ridge, rows, total, histogra
     return scan_fine(
         blocks, slot, row, payload, criterion, ridge, rows, 0, rows.size, total, histogram, fine, scratch, best_left
     )
+
+
+@bare
+def added(dst, di, src, si, n):
+    add_lanes(dst, di, src, si, n)
+
+
+@bare
+def subtracted(dst, di, src, si, n):
+    subtract_lanes(dst, di, src, si, n)
+
+
+@bare
+def holds_nothing(array, i, n):
+    return is_zero(array, i, n)
+
+
+@bare
+def edge_of(left, total, n):
+    return edge_score(left, total, n)
+
+
+@bare
+def score_of(criterion, left, total, half, ridge):
+    return cut_score(criterion, left, total, half, ridge)
+
+
+@bare
+def extremes_of(a, b):
+    return lesser(a, b), greater(a, b)
+
+
+every_width = pytest.mark.parametrize("n", [1, 2, 4, 8, 12, 16, 20, 28, 64])
+both_sizes = pytest.mark.parametrize("dtype", [np.int32, np.int64])
+
+
+@both_sizes
+@every_width
+def test_lanes(n, dtype):
+    """Groups of lanes cover the whole length and nothing else."""
+    rng = np.random.default_rng(n)
+    dst, src = rng.integers(-1000, 1000, (2, n + 7)).astype(dtype)
+    for change, sign in ((added, 1), (subtracted, -1)):
+        expected, found = dst.copy(), dst.copy()
+        expected[2 : 2 + n] += sign * src[3 : 3 + n]
+        change(found, 2, src, 3, n)
+        np.testing.assert_array_equal(found, expected)
+    for where in range(n + 2):
+        array = np.zeros(n + 2, dtype)
+        assert holds_nothing(array, 1, n)
+        array[where] = -3
+        assert holds_nothing(array, 1, n) == (where in (0, n + 1))
+
+
+@both_sizes
+@pytest.mark.parametrize("n", [1, 4, 8, 12, 20, 28])
+def test_criteria(n, dtype):
+    rng = np.random.default_rng(n)
+    left, right = rng.integers(0, 1000, (2, 2 * n)).astype(dtype)
+    (g0, h0), (g1, h1) = left.reshape(2, n).astype(float), right.reshape(2, n).astype(float)
+    total = left + right
+    assert edge_of(left, total, n) == abs(g1 - g0).sum()
+    if dtype == np.int64:  # the edge is never searched in 32 bits
+        assert score_of(EDGE, left, total, n, 0.0) == abs(g1 - g0).sum()
+    z = -2 * (np.sqrt(g0 * h0) + np.sqrt(g1 * h1)).sum()
+    newton = (g0**2 / (h0 + 0.5) + g1**2 / (h1 + 0.5)).sum()
+    tolerance = 1e-14 if dtype == np.int64 or n == 1 else 1e-6
+    assert score_of(Z, left, total, n, 0.0) == pytest.approx(z, rel=tolerance)
+    assert score_of(NEWTON, left, total, n, 0.5) == pytest.approx(newton, rel=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(1, 2), (2, -1), (-1.5, 2.0), (2.0, -3.0), (np.uint64(2**63), np.uint64(1)), (np.int32(-5), 3)]
+)
+def test_extremes(a, b):
+    assert extremes_of(a, b) == (min(a, b), max(a, b))
 
 
 def test_exp_is_accurate():

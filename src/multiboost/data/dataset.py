@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..kernels.binning import count_rows, pack_dense, pack_sparse, quantile_ends
+from ..kernels.binning import pack_sparse, quantile_ends
 from ..kernels.blocks import BLOCK, COLUMN, Blocks
 from ..kernels.dtypes import CODE
 from .binner import Binner
@@ -271,12 +271,14 @@ def _pack(
             pair = codes[start : start + 2 * n_rows].reshape(-1, 2)
             pair[:, 0], pair[:, 1] = parts[0].bins & 0xFFFF, parts[0].bins >> 16
         elif is_dense[b]:
+            rows_of_codes = codes[start : start + n_rows * stride].reshape(n_rows, stride)
             for k, (r, c) in enumerate(zip(record, parts, strict=True)):
-                pack_dense(c.codes(), c.n_codes, r["code"], r["last"], codes, start, stride, k)
+                code_of = np.append(np.arange(r["code"], r["code"] + c.n_codes), r["last"]).astype(CODE)
+                rows_of_codes[:, k] = code_of[c.codes()]
         else:
             offsets = row_start[first : first + n_rows + 1]
             for c in parts:
-                count_rows(c.rows, offsets)
+                offsets[1:][c.rows] += 1
             np.cumsum(offsets, out=offsets)
             cursor = offsets[:-1].copy()
             for r, c in zip(record, parts, strict=True):

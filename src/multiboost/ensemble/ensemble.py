@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.classifier import BaseClassifier
 from ..data.table import Table
-from ..kernels.dtypes import NODE
+from ..kernels.dtypes import NODE, apart
 from ..kernels.predict import add_scores
 from ..kernels.team import Team
 from .tiles import Tiles
@@ -80,9 +80,11 @@ class Ensemble:
         if worth >= _WORTH_TILES and self.tiles is not None:
             self.tiles.add_scores(X, self, scores, begin, end, team)
             return
+        products = np.empty((team.n_threads, apart(self.n_labels, scores.dtype)))
         team.run(
             add_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.set_start, self.sets,
-            self.values, self.root, self.first_term, begin, end, scores, alone=worth * self.n_labels < _WORTH_A_TEAM,
+            self.values, self.root, self.first_term, begin, end, products, scores,
+            alone=worth * self.n_labels < _WORTH_A_TEAM,
         )  # fmt: skip
 
     def rows(self, table: Table, first: int, last: int) -> np.ndarray:

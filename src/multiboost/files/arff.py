@@ -441,8 +441,9 @@ def _without_blanks(block: bytes) -> bytes:
 
 
 def _are_outer(quote: bytes, block: bytes) -> bool:
-    """Whether every quote begins or ends a value and none does both."""
+    """Whether every quote begins or ends a value, none does both, and as many end as begin."""
     opening = block.count(b"," + quote) + block.count(b"\n" + quote) + block.startswith(quote)
     closing = block.count(quote + b",") + block.count(quote + b"\n")
     both = (b"," + quote + b",", b"," + quote + b"\n", b"\n" + quote + b",", b"\n" + quote + b"\n")
-    return opening + closing == block.count(quote) and not any(pair in block for pair in both)
+    # One that does not end in the last line would take the line's end into its value.
+    return opening == closing == block.count(quote) / 2 and not any(pair in block for pair in both)

@@ -118,20 +118,6 @@ def digitise(values, cuts, n_bins, bins):
 
 
 @njit(**OPTIONS)
-def pack_dense(bins, n_bins, first, last, codes, start, stride, column):
-    """Write one column's codes into a dense block; ``last`` is that of missing values."""
-    for i in range(bins.size):
-        codes[start + i * stride + column] = first + bins[i] if bins[i] < n_bins else last
-
-
-@njit(**OPTIONS)
-def count_rows(rows, counts):
-    """counts[i + 1] += 1 for every entry of row i."""
-    for k in range(rows.size):
-        counts[np.intp(rows[k]) + 1] += 1
-
-
-@njit(**OPTIONS)
 def pack_sparse(rows, bins, n_bins, first, last, codes, start, cursor):
     """Append one column's entries to their rows in a sparse block."""
     for k in range(rows.size):

@@ -23,8 +23,10 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from .blocks import bin_of, column_of
+from .criteria import edge_score
+from .extremes import greater, lesser
 from .histogram import Payload, build_histogram
-from .lanes import ALLOCATING, INNER, add_lanes, copy, edge_score, zero
+from .lanes import ALLOCATING, INNER, add_lanes, copy, zero
 
 SHORT, SHORT_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
 _NO_CUT = -1
@@ -85,9 +87,8 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled, slack):
     total, histogram = short.total[k], short.histogram[tid]
     work = short.work[tid]
     left, other, miss = work[0], work[1], work[2]
-    none = np.intp(0)
     mass_lane = short.n_labels
-    build_histogram(blocks, block, payload, rows, start, end, total, histogram, none, work[3])
+    build_histogram(blocks, block, payload, rows, start, end, total, histogram, 0, work[3])
     zero(left, 0, width)
     constant = _edge(left, total, payload, mass_lane)
     for slot in range(block.slot, block.slot_end):
@@ -111,7 +112,7 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled, slack):
             bound = np.int64(_NO_CUT)
             is_group = _end_bin(short, column, block, g) - short.first_bin[block.origin + first + g] > 1
             if mass > 0 or sampled:
-                add_lanes(left, none, histogram, at, width)
+                add_lanes(left, 0, histogram, at, width)
                 edge = _edge(left, total, payload, mass_lane)
                 # A cut with nothing on its right is none; a group may have others.
                 is_last = g == n_rows - 1 if sampled else left[mass_lane] + missing_mass == total[mass_lane]
@@ -122,15 +123,15 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled, slack):
                 before = edge
                 if has_missing:
                     copy(other, 0, left, 0, width)
-                    add_lanes(other, none, miss, none, width)
+                    add_lanes(other, 0, miss, 0, width)
                     edge = _edge(other, total, payload, mass_lane)
                     if is_group:
-                        bound = max(bound, (before_missing + edge + 1) // 2 + mass)
+                        bound = greater(bound, (before_missing + edge + 1) // 2 + mass)
                     elif not is_last:
-                        bound = max(bound, edge)
+                        bound = greater(bound, edge)
                     before_missing = edge
             short.row_bound[k, block.origin + first + g] = bound
-            best = max(best, bound)
+            best = greater(best, bound)
         short.bound[k, slot] = (best << short.drop) + slack if best >= 0 else best
 
 
@@ -155,13 +156,12 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, lea
     for g in range(column.n_rows):
         bound = np.int64(short.row_bound[k, first + g])
         if bound >= 0 and (bound << short.drop) + slack >= least:
-            low, high = min(low, g), g
+            low, high = lesser(low, g), g
     if high < 0:
         return -np.inf, -1, 1
     begin, stop = short.first_bin[first + low], _end_bin(short, column, block, high)
     fine, present = short.fine[tid], short.present[tid]
     miss, left, other = scratch[0], scratch[1], scratch[2]
-    none = np.intp(0)
     zero(miss, 0, width)
     zero(left, 0, width)
     present[: stop - begin] = False
@@ -176,9 +176,9 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, lea
             b = bin_of(blocks, slot, i)
         if b >= n_bins:
             any_missing = True
-            add_lanes(miss, none, payload.dense, i * width, width)
+            add_lanes(miss, 0, payload.dense, i * width, width)
         elif b < begin:
-            add_lanes(left, none, payload.dense, i * width, width)
+            add_lanes(left, 0, payload.dense, i * width, width)
         elif b < stop and present[b - begin]:
             add_lanes(fine, (b - begin) * width, payload.dense, i * width, width)
         elif b < stop:  # nothing is in its place but what an earlier search has left there
@@ -193,14 +193,14 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, lea
     for b in range(begin, last + 1):
         if not present[b - begin]:
             continue
-        add_lanes(left, none, fine, (b - begin) * width, width)
+        add_lanes(left, 0, fine, (b - begin) * width, width)
         is_last = b == last and not any_right
         for side in range(2 if any_missing and not is_last else 1):
             if is_last and not any_missing:
                 continue
             if side == 1:
                 copy(other, 0, left, 0, width)
-                add_lanes(other, none, miss, none, width)
+                add_lanes(other, 0, miss, 0, width)
             score = np.float64(edge_score(other if side == 1 else left, total, width))
             if score > best:
                 best, best_bin, best_missing = score, b, 1 - side

@@ -20,6 +20,7 @@ from .ahead import wait
 from .blocks import BLOCK, COLUMN, Blocks
 from .dtypes import COARSE, CODE, EDGE, NODE
 from .edge import bound_block, exact_cut, slack_of
+from .extremes import greater, lesser
 from .growing import (
     BORDER,
     FINALISTS,
@@ -36,6 +37,7 @@ from .growing import (
 )
 from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
+from .leaves import read_leaves
 from .partition import partition
 from .piece import call, compiled
 from .scan import leaf_score, scan_block, scan_fine
@@ -46,16 +48,23 @@ from .team import SYNC_SIZE, barrier, next_item
 def with_pieces(tree, blocks, payload, subsets, bounds):
     """The tree with the pieces that it is grown with; ``bounds``: numbers are searched by ``edge``."""
     size, kind = types.intp, typeof(tree)
-    parted = compiled(
+    part = compiled(
         partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), kind
-    ).address
+    )
     wait()  # another process may be compiling the others, see `compile_growth`
-    return tree._replace(pieces=Pieces(parted, *_search_pieces(tree, blocks, payload, subsets, bounds)))
+    return tree._replace(pieces=Pieces(part.address, *_other_pieces(tree, blocks, payload, subsets, bounds)))
 
 
-def _search_pieces(tree, blocks, payload, subsets, bounds):
-    """Addresses of the pieces that search blocks, finalists and nominal columns, 0 where they are not needed."""
-    size, number = types.intp, types.float64
+def _other_pieces(tree, blocks, payload, subsets, bounds):
+    """Addresses of the pieces that read leaves and that search blocks, finalists and nominal columns.
+
+    0 where there is nothing to search.
+    """
+    size, number, matrix = types.intp, types.float64, types.float64[:, ::1]
+    leaves = compiled(
+        read_leaves, types.int64[::1], typeof(tree.node), size, typeof(tree.spare), matrix, matrix,
+        from_dtype(np.dtype(NODE))[::1], types.float64[:, :, ::1],
+    ).address  # fmt: skip
     block, lane, scratch = blocks.block, typeof(payload.dense), typeof(tree.scratch[0])
     room = (typeof(blocks), typeof(payload)), (size, number, typeof(tree.spare), typeof(tree), scratch)
     any_nominal = (block["nominal"] > 0).any()
@@ -69,7 +78,7 @@ def _search_pieces(tree, blocks, payload, subsets, bounds):
         search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
     if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
-    return search, finalists, nominal
+    return leaves, search, finalists, nominal
 
 
 def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
@@ -125,7 +134,7 @@ def _choose_finalists(blocks, coarse, finalists):
             at -= 1
         if at < FINALISTS:
             finalists[at] = slot
-            count = min(count + 1, FINALISTS)
+            count = lesser(count + 1, FINALISTS)
     for at in range(count, FINALISTS):
         finalists[at] = -1
 
@@ -189,8 +198,8 @@ def _begin_edge(tid, n_threads, sync, n_blocks, short, rows, tree):
         if number == 0:
             end = short.heavy
         size = -(-(end - start) // n_threads)
-        begin = min(end, start + tid * size)
-        sum_payload(short.payload, rows, begin, min(end, begin + size), short.partial[tid, k])
+        begin = lesser(end, start + tid * size)
+        sum_payload(short.payload, rows, begin, lesser(end, begin + size), short.partial[tid, k])
     barrier(n_threads, sync)
     if tid == 0:
         short.bound[:] = -1
@@ -199,7 +208,7 @@ def _begin_edge(tid, n_threads, sync, n_blocks, short, rows, tree):
                 tree.found[k, place].slot = -1
             zero(short.total[k], 0, short.payload.width)
             for t in range(n_threads):
-                add_lanes(short.total[k], np.intp(0), short.partial[t, k], np.intp(0), short.payload.width)
+                add_lanes(short.total[k], 0, short.partial[t, k], 0, short.payload.width)
     barrier(n_threads, sync)
 
 
@@ -220,7 +229,7 @@ def _choose_hopefuls(blocks, short, n_threads, tree, stump):
         for place in range(tree.found.shape[1]):
             found = tree.found[k, place]
             if found.slot >= 0:
-                least = max(least, np.int64(found.score))
+                least = greater(least, np.int64(found.score))
         tree.least[k] = least
         for place in range(n_threads):
             best = -1
@@ -313,58 +322,13 @@ def _split(keep_rows, tree, number, border, n_left, n_nodes, n_kept):
         tree.total[b, k] = tree.total[number, k] - tree.best_left[number, k]
     n_places = tree.pool.shape[0] - 2
     small, large = (a, b) if n_left <= n_right else (b, a)
-    tree.node[small].kept = n_kept < n_places and min(n_left, n_right) >= keep_rows
+    tree.node[small].kept = n_kept < n_places and lesser(n_left, n_right) >= keep_rows
     tree.node[small].place = n_kept if tree.node[small].kept else n_places
     tree.node[large].kept = parent.kept
     tree.node[large].place = parent.place if parent.kept else n_places + 1
     tree.plan[FIRST], tree.plan[SECOND] = small, large
-    tree.plan[SUBTRACT] = parent.kept and max(n_left, n_right) >= keep_rows
+    tree.plan[SUBTRACT] = parent.kept and greater(n_left, n_right) >= keep_rows
     return n_kept + tree.node[small].kept
-
-
-@njit(**INNER)
-def _sum_one_label(rows, start, end, pull, curvature):
-    """Sums of G and H over rows[start:end] where there is one label."""
-    sum_g = sum_h = 0.0
-    h = curvature if curvature.shape[0] > 0 else pull
-    for r in range(start, end):
-        i = np.uintp(rows[r])
-        sum_g += pull[i, 0]
-        sum_h += abs(h[i, 0])
-    return sum_g, sum_h
-
-
-@njit(**ONCE)
-def _read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
-    """OUT leaf: the leaf of every row, in the order of their nodes.
-
-    OUT sums (2, leaves, K and more): sums of G and H over each leaf, unless there is no room
-    for them.
-    """
-    item = next_item(sync)
-    while item < n_nodes:
-        if node[item].left < 0:
-            number = 0
-            for k in range(item):
-                number += node[k].left < 0
-            for r in range(node[item].start, node[item].end):
-                leaf[rows[r]] = number
-            if sums.shape[1] > 0:
-                sum_g, sum_h = sums[0, number], sums[1, number]
-                n_labels = pull.shape[1]
-                for k in range(n_labels):
-                    sum_g[k] = sum_h[k] = 0.0
-                if n_labels == 1:
-                    sum_g[0], sum_h[0] = _sum_one_label(rows, node[item].start, node[item].taken, pull, curvature)
-                    item = next_item(sync)
-                    continue
-                for r in range(node[item].start, node[item].taken):
-                    g = pull[rows[r]]
-                    h = curvature[rows[r]] if curvature.shape[0] > 0 else g
-                    for k in range(n_labels):
-                        sum_g[k] += g[k]
-                        sum_h[k] += abs(h[k])
-        item = next_item(sync)
 
 
 @njit(**OPTIONS)
@@ -398,7 +362,7 @@ def grow(
     n_taken : the first so many rows are the samples of the round, others are only given leaves
     keep_rows : histograms of nodes with fewer samples are not kept for subtraction
     pull, curvature : G and H; H is |G| where it has no rows
-    leaf, sums : OUT, see `_read_leaves`
+    leaf, sums : OUT, see `read_leaves`
     """
     width, half = payload.width, payload.half
     scratch = tree.scratch[tid]
@@ -408,12 +372,12 @@ def grow(
     n_nodes = 1
     n_kept = 0
     size = -(-n_taken // n_threads)
-    sum_payload(payload, rows, min(n_taken, tid * size), min(n_taken, tid * size + size), tree.partial[tid])
+    sum_payload(payload, rows, lesser(n_taken, tid * size), lesser(n_taken, tid * size + size), tree.partial[tid])
     barrier(n_threads, sync)
     if tid == 0:
         zero(tree.total[0], 0, width)
         for t in range(n_threads):
-            add_lanes(tree.total[0], np.intp(0), tree.partial[t], np.intp(0), width)
+            add_lanes(tree.total[0], 0, tree.partial[t], 0, width)
         root = tree.node[0]
         root.start, root.taken, root.end, root.left = 0, n_taken, rows.size, -1
         root.kept = tree.pool.shape[0] > 2 and n_taken >= keep_rows
@@ -465,18 +429,18 @@ def grow(
         barrier(n_threads, sync)
         if (n_nodes + 1) // 2 >= n_leaves:
             break
-    _read_leaves(sync, tree.node, n_nodes, rows, pull, curvature, leaf, sums)
+    call(tree.pieces.leaves, (sync, tree.node, n_nodes, rows, pull, curvature, leaf, sums))
     return n_nodes
 
 
 def compile_growth():
-    """Compile `grow` for real votes and the search of a block, without growing anything; see ``ahead``."""
+    """Compile `grow` for real votes and most of its pieces, without growing anything; see ``ahead``."""
     blocks = Blocks(
         np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
     )
     payload = Payload(np.zeros(0, COARSE), 1, False, np.zeros(0, np.int32), np.zeros(0, COARSE), 1, 1)
     tree, subsets = new_tree(0, 2, blocks, 1, COARSE, 1, 0), new_subsets(2, blocks, 1, 0)
-    _search_pieces(tree, blocks, payload, subsets, bounds=False)
+    _other_pieces(tree, blocks, payload, subsets, bounds=False)
     matrix = np.zeros((0, 1))
     arguments = (
         0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 0, 2, 0,

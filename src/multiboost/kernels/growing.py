@@ -42,7 +42,8 @@ FOUND = np.dtype([("score", np.float64), ("slot", np.intp), ("bin", np.intp), ("
 class Pieces(NamedTuple):
     """Addresses of what is compiled apart, see ``piece``; 0 where it is not needed."""
 
-    partition: int = 0  # `_partition`
+    partition: int = 0  # `partition`
+    leaves: int = 0  # `read_leaves`
     search: int = 0  # `_search_block`
     finalists: int = 0  # `_search_finalists`
     nominal: int = 0  # `search_nominal`

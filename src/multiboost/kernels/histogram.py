@@ -19,6 +19,7 @@ from numba import from_dtype, njit, typeof, types
 
 from .blocks import BLOCK, wide_code
 from .dtypes import CODE, ROW
+from .extremes import greater, lesser
 from .lanes import ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
 from .piece import call, compiled
 
@@ -58,17 +59,17 @@ def _add_rows(n):
         shift = np.uintp(block.shift)
         base = np.uintp(base + lane)
         one_hot = payload.one_hot and lane == 0
-        last = np.uintp(max(start, end - 1))
+        last = np.uintp(greater(start, end - 1))
         for r in range(np.uintp(start), np.uintp(end)):
             i = np.uintp(rows[r])
             # A node's rows are scattered, and the processor does not guess which come next.
-            near = np.uintp(rows[min(r + _NEAR, last)])
+            near = np.uintp(rows[lesser(r + _NEAR, last)])
             prefetch(dense, np.intp(near * lanes))
             if stride > np.uintp(0):
                 prefetch(codes, np.intp(first_code + near * stride))
             else:
                 prefetch(codes, np.intp(first_code + np.uintp(row_start[offsets + near])))
-                prefetch(row_start, np.intp(offsets + np.uintp(rows[min(r + _FAR, last)])))
+                prefetch(row_start, np.intp(offsets + np.uintp(rows[lesser(r + _FAR, last)])))
             if stride > np.uintp(0):
                 begin = first_code + i * stride
                 stop = begin + stride
@@ -136,15 +137,14 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
             loop = whole if lane + step <= payload.lanes else part
             call(loop, (codes, row_start, block, payload, rows, start, end, histogram, base, lane))
             lane += step
-    none = np.intp(0)
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):
             column = blocks.column[slot]
             copy(rest, 0, total, 0, width)
             for row in range(column.code >> block.shift, (column.last >> block.shift) + 1):
-                subtract_lanes(rest, none, histogram, base + row * width, width)
+                subtract_lanes(rest, 0, histogram, base + row * width, width)
             frequent = (column.code + column.frequent) >> block.shift
-            add_lanes(histogram, base + frequent * width, rest, none, width)
+            add_lanes(histogram, base + frequent * width, rest, 0, width)
 
 
 @njit(**ONCE)
@@ -160,10 +160,9 @@ def subtract_histogram(block, width, parent, child, base):
 @njit(**ONCE)
 def sum_payload(payload, rows, start, end, total):
     """OUT total: sum of the payload over ``rows[start:end]``."""
-    none = np.intp(0)
     zero(total, 0, total.size)
     for r in range(start, end):
         i = np.intp(rows[r])
-        add_lanes(total, none, payload.dense, i * payload.lanes, payload.lanes)
+        add_lanes(total, 0, payload.dense, i * payload.lanes, payload.lanes)
         if payload.one_hot:
             total[payload.positive[i]] += payload.weight[i]

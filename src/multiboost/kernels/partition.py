@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from .blocks import bin_of, column_of
+from .extremes import greater, lesser
 from .growing import BORDER, TAKEN
 from .lanes import ONCE
 from .subset import in_set
@@ -37,8 +38,8 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
         elif nominal:
             goes = in_set(subsets, number, b)
         else:
-            low = max(low, -1 if goes else b)
-            high = min(high, b if goes else n_bins)
+            low = greater(low, -1 if goes else b)
+            high = lesser(high, b if goes else n_bins)
         right[r] = goes
         n_left += not goes
         n_taken += not goes and r < taken
@@ -57,8 +58,8 @@ def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
     if tid >= n_parts:
         return
     size = -(-(end - start) // n_parts)
-    begin = min(start + tid * size, end)
-    stop = min(begin + size, end)
+    begin = lesser(start + tid * size, end)
+    stop = lesser(begin + size, end)
     numeric, n_bins = blocks.column[node.slot].nominal == 0, blocks.column[node.slot].n_bins
     for attempt in range(2):
         _mark(blocks, subsets, number, node, rows, begin, stop, right, parts[tid])
@@ -68,7 +69,7 @@ def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
         for t in range(n_parts):
             before += parts[t, 0] if t < tid else 0
             border += parts[t, 0]
-            low, high = max(low, parts[t, 1]), min(high, parts[t, 2])
+            low, high = greater(low, parts[t, 1]), lesser(high, parts[t, 2])
             n_missing += parts[t, 3]
             n_taken += parts[t, 4]
             n_stray += parts[t, 5]

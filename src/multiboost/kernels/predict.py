@@ -12,7 +12,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from .lanes import ALLOCATING, INLINE, INNER
+from .extremes import lesser
+from .lanes import INLINE, INNER, OPTIONS
 from .team import next_item
 
 TILE = 64  # rows that go through a DAG together, so that it stays in the cache
@@ -33,7 +34,7 @@ TEST = np.dtype(
 TERM = np.dtype([("first_test", np.intp), ("n_tests", np.intp), ("first_leaf", np.intp)], align=True)
 
 # Bits are promised: no multiplication may be fused with an addition.
-_EXACT = {**ALLOCATING, "fastmath": False}
+_EXACT = {**OPTIONS, "fastmath": False}
 _PART = {**INNER, "fastmath": False}
 
 
@@ -154,6 +155,7 @@ def add_scores(
     first_term,
     begin,
     end,
+    products,
     scores,
 ):
     """scores (n, K) += rounds ``begin`` to ``end`` of the ensemble.
@@ -161,15 +163,15 @@ def add_scores(
     Round t is the product of the terms first_term[t] up to first_term[t + 1]; a term
     begins at ``root``: a test, or ~ the number of a leaf.  A nominal column holds the
     numbers of categories; a test of it has a set of those that go right, eight to a byte,
-    from ``set_start`` on (-1: a test of a number).
+    from ``set_start`` on (-1: a test of a number).  ``products`` (threads, K and more) is room to work in.
     """
     n, n_labels = scores.shape
-    product = np.empty(n_labels)
+    product = products[tid]
     tile = next_item(sync)
     while tile * TILE < n:
         for t in range(begin, end):
             a, b = first_term[t], first_term[t + 1]
-            for i in range(tile * TILE, min(n, tile * TILE + TILE)):
+            for i in range(tile * TILE, lesser(n, tile * TILE + TILE)):
                 x = X[i]
                 leaf = _leaf_of(root[a], x, feature, threshold, missing_right, child, set_start, sets)
                 if b == a + 1:
@@ -292,9 +294,9 @@ def add_scores_in_tiles(
     rows_of_block = np.uintp(block_tiles) * size
     start = np.uintp(next_item(sync)) * rows_of_block
     while start < n:
-        stop = min(start + rows_of_block, n)
+        stop = lesser(start + rows_of_block, n)
         for first in range(start, stop, size):
-            n_rows, tile = min(n - first, size), (first - start) // size
+            n_rows, tile = lesser(n - first, size), (first - start) // size
             for s in range(np.uintp(len(searches))):
                 at = tile * n_codes + np.uintp(2) * s * size
                 _encode(X, first, n_rows, searches[s], cuts[s], product, numbers, codes, at)
@@ -303,9 +305,9 @@ def add_scores_in_tiles(
                     totals[tile * n_totals + r * lanes + k] = scores[first + r, k]
         for first_round in range(begin, end, at_once):
             for first in range(start, stop, size):
-                n_rows, tile = min(n - first, size), (first - start) // size
+                n_rows, tile = lesser(n - first, size), (first - start) // size
                 total = totals[tile * n_totals :]
-                for t in range(first_round, min(first_round + at_once, end)):
+                for t in range(first_round, lesser(first_round + at_once, end)):
                     a, b = first_term[t], first_term[t + 1]
                     if b > a + 1:
                         for i in range(n_totals):
@@ -322,7 +324,7 @@ def add_scores_in_tiles(
                             total[i] += product[i]
         for first in range(start, stop, size):
             tile = (first - start) // size
-            for r in range(min(n - first, size)):
+            for r in range(lesser(n - first, size)):
                 for k in range(n_labels):
                     scores[first + r, k] = totals[tile * n_totals + r * lanes + k]
         start = np.uintp(next_item(sync)) * rows_of_block

@@ -1,43 +1,17 @@
-"""Criteria, and the search for the best cut of a block from its histogram; of the edge also see ``edge``.
+"""The search for the best cut of a block from its histogram; of the edge also see ``edge``.
 
 A cut after bin b sends the bins 0..b to the left, the rest to the right, and says on
-which side missing values go.  Scores are "more is better":
-
-====== =====================================================  =====================
-EDGE   sum_l |G_right - G_left|                               Kegl 2011, (3.33)
-Z      - sum over sides and l of 2 sqrt(W- W+)                Schapire, Singer 1999
-NEWTON   sum over sides and l of G^2 / (H + ridge)            Friedman 2001
-====== =====================================================  =====================
+which side missing values go.
 """
 
 import numpy as np
 from numba import njit
 
 from .blocks import bin_of, column_of
-from .dtypes import EDGE, Z
-from .lanes import (
-    INLINE,
-    INNER,
-    ONCE,
-    add_lanes,
-    copy,
-    edge_score,
-    is_zero,
-    newton_score,
-    subtract_lanes,
-    z_score,
-    zero,
-)
-
-
-@njit(**INLINE)
-def cut_score(criterion, left, total, half, ridge):
-    """Score of the cut whose left side sums to ``left``, in the payload's units."""
-    if criterion == EDGE:
-        return np.float64(edge_score(left, total, half))
-    if criterion == Z:
-        return -2.0 * z_score(left, total, half)
-    return newton_score(left, total, half, ridge)
+from .criteria import cut_score
+from .dtypes import EDGE
+from .extremes import greater, lesser
+from .lanes import INNER, ONCE, add_lanes, copy, is_zero, subtract_lanes, zero
 
 
 @njit(**INNER)
@@ -56,7 +30,6 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
         wins, then missing on the right.
     """
     width = total.size
-    none = np.intp(0)  # a literal would be a type of its own, and compiled for itself
     last = n_rows - 1
     while last >= 0 and is_zero(histogram, first + last * width, width):
         last -= 1
@@ -74,7 +47,7 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
         for side in range(2 if has_missing and row < last else 1):
             if side == 1:
                 copy(other, 0, left, 0, width)
-                add_lanes(other, none, miss, none, width)
+                add_lanes(other, 0, miss, 0, width)
             score = cut_score(criterion, other if side == 1 else left, total, half, ridge)
             if score > best:
                 best, best_row, best_missing = score, row, 1 - side
@@ -129,7 +102,7 @@ def scan_block(columns, block, criterion, ridge, half, total, histogram, base, s
         )  # fmt: skip
         if shift > 0:
             coarse[slot].score = score
-            coarse[slot].row = first + max(row, 0)
+            coarse[slot].row = first + greater(row, 0)
         elif row >= 0 and (
             score > best or best_slot < 0 or (score == best and column.feature < columns[best_slot].feature)
         ):
@@ -177,12 +150,11 @@ def scan_fine(
     miss, left, other = scratch[0], scratch[1], scratch[2]
     has_missing = _read_missing(column, histogram, base + (column.last >> 3) * width, width, miss)
     zero(left, 0, width)
-    none = np.intp(0)
     for k in range(first, row):
-        add_lanes(left, none, histogram, base + k * width, width)
-    n_rows = min(16, column.n_bins - begin)
+        add_lanes(left, 0, histogram, base + k * width, width)
+    n_rows = lesser(16, column.n_bins - begin)
     score, b, missing_right = _scan(
-        criterion, ridge, payload.half, total, fine, none, n_rows, miss, has_missing, left, other, best_left
+        criterion, ridge, payload.half, total, fine, 0, n_rows, miss, has_missing, left, other, best_left
     )
     return score, begin + b, missing_right
 

@@ -29,9 +29,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .criteria import cut_score
 from .dtypes import EDGE, Z
+from .extremes import greater, lesser
 from .lanes import INNER, ONCE, add_lanes, copy, is_zero, subtract_lanes, zero
-from .scan import cut_score
 
 EXHAUSTIVE = 8  # categories in a node up to which all subsets are tried
 _ALL_VOTES = 3  # labels up to which all vote vectors are tried
@@ -98,14 +99,13 @@ def _score(sums, left):
 def _sum_left(sums, present, right, left):
     """OUT left: what the categories on the left sum to; returns how many are on the right."""
     width = sums.total.size
-    none = np.intp(0)
     zero(left, 0, width)
     n_right = 0
     for c in range(present.size):
         if right[c]:
             n_right += 1
         else:
-            add_lanes(left, none, sums.histogram, sums.first + present[c] * width, width)
+            add_lanes(left, 0, sums.histogram, sums.first + present[c] * width, width)
     return n_right
 
 
@@ -166,7 +166,6 @@ def _climb(sums, present, right, left, score):
     """
     n = present.size
     width = sums.total.size
-    none = np.intp(0)
     n_right = 0
     for c in range(n):
         n_right += right[c]
@@ -177,18 +176,18 @@ def _climb(sums, present, right, left, score):
                 continue  # nothing would be left on its side
             at = sums.first + present[c] * width
             if right[c]:
-                add_lanes(left, none, sums.histogram, at, width)
+                add_lanes(left, 0, sums.histogram, at, width)
             else:
-                subtract_lanes(left, none, sums.histogram, at, width)
+                subtract_lanes(left, 0, sums.histogram, at, width)
             moved = _score(sums, left)
             if moved > score:
                 score = moved
                 n_right += -1 if right[c] else 1
                 right[c] = not right[c]
             elif right[c]:
-                subtract_lanes(left, none, sums.histogram, at, width)
+                subtract_lanes(left, 0, sums.histogram, at, width)
             else:
-                add_lanes(left, none, sums.histogram, at, width)
+                add_lanes(left, 0, sums.histogram, at, width)
         if score == before:
             break
     return score
@@ -211,7 +210,7 @@ def _sort(key, order, spare, n):
     size = 1
     while size < n:
         for begin in range(0, n, 2 * size):
-            middle, end = min(begin + size, n), min(begin + 2 * size, n)
+            middle, end = lesser(begin + size, n), lesser(begin + 2 * size, n)
             i, j = begin, middle
             for k in range(begin, end):
                 if i < middle and (j >= end or key[order[i]] <= key[order[j]]):
@@ -232,10 +231,9 @@ def _scan_order(sums, present, key, order, right, left, best_left):
     width = sums.total.size
     _sort(key, order[0], order[1], n)
     zero(left, 0, width)
-    none = np.intp(0)
     best, last = -np.inf, 0
     for i in range(n - 1):
-        add_lanes(left, none, sums.histogram, sums.first + present[order[0, i]] * width, width)
+        add_lanes(left, 0, sums.histogram, sums.first + present[order[0, i]] * width, width)
         score = _score(sums, left)
         if score > best:
             best, last = score, i
@@ -268,7 +266,7 @@ def _weight_of(sums, at):
     weight = 0.0
     for k in range(0 if sums.criterion == Z else sums.half, sums.total.size):
         weight += sums.histogram[at + k]
-    return max(weight, 1.0)
+    return greater(weight, 1.0)
 
 
 @njit(**INNER)
@@ -320,11 +318,10 @@ def _leading_direction(sums, present, n_labels, direction):
 def _best_selector(sums, present, right, left, best_left):
     """The best single value on the right; OUT right: sides, best_left: sums of the left."""
     width = sums.total.size
-    none = np.intp(0)
     best, chosen = -np.inf, 0
     for c in range(present.size):
         copy(left, 0, sums.total, 0, width)
-        subtract_lanes(left, none, sums.histogram, sums.first + present[c] * width, width)
+        subtract_lanes(left, 0, sums.histogram, sums.first + present[c] * width, width)
         score = _score(sums, left)
         if score > best:
             best, chosen = score, c
@@ -339,7 +336,6 @@ def _best_of_all(sums, present, right, left, best_left):
     """Every subset, one change at a time (Gray code), the first category on the left."""
     n = present.size
     width = sums.total.size
-    none = np.intp(0)
     copy(left, 0, sums.total, 0, width)
     best, best_code = -np.inf, 0
     code = 0
@@ -350,9 +346,9 @@ def _best_of_all(sums, present, right, left, best_left):
         code ^= 1 << c
         at = sums.first + present[c + 1] * width
         if (code >> c) & 1:
-            subtract_lanes(left, none, sums.histogram, at, width)
+            subtract_lanes(left, 0, sums.histogram, at, width)
         else:
-            add_lanes(left, none, sums.histogram, at, width)
+            add_lanes(left, 0, sums.histogram, at, width)
         score = _score(sums, left)
         if score > best:
             best, best_code = score, code
@@ -416,7 +412,7 @@ def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_le
     best = _keep_better(score, best, right, best_right, left, best_left)
     state = np.uint64(seed)
     bits = np.uint64(0)
-    for _ in range(min(n_starts, _RANDOM_SIDES // n)):
+    for _ in range(lesser(n_starts, _RANDOM_SIDES // n)):
         for c in range(n):
             if c % 64 == 0:
                 state, bits = _random(state)
@@ -461,7 +457,7 @@ def cut_nominal(column, sums, subsets, room, left, best_left, bits):
             for c in range(n):
                 sides[c] = not sides[c]
             copy(left, 0, total, 0, width)
-            subtract_lanes(left, np.intp(0), best_left, np.intp(0), width)
+            subtract_lanes(left, 0, best_left, 0, width)
             copy(best_left, 0, left, 0, width)
     if subsets.constant and sums.criterion == EDGE and _score(sums, total) > score:
         score = _score(sums, total)

@@ -60,6 +60,18 @@ def _put(typingctx, array, index, value):
     return types.void(array, types.intp, types.int64), codegen
 
 
+@intrinsic
+def next_item(typingctx, sync):
+    """The number of the next piece of work of this phase, counted from 0."""
+
+    def codegen(context, builder, signature, args):
+        place = context.get_constant(types.intp, _NEXT)
+        element = _element(context, builder, signature, (args[0], place))
+        return builder.atomic_rmw("add", element, context.get_constant(types.int64, 1), "seq_cst")
+
+    return types.int64(sync), codegen
+
+
 @njit(**INNER)
 def barrier(n_threads, sync):
     """Wait until every thread of the team is here; resets the work counter."""
@@ -77,12 +89,6 @@ def barrier(n_threads, sync):
             spins += 1
             if spins > _SPINS:
                 _sched_yield()
-
-
-@njit(**INNER)
-def next_item(sync):
-    """The number of the next piece of work of this phase, counted from 0."""
-    return _fetch_add(sync, _NEXT, 1)
 
 
 class Team:

@@ -16,6 +16,7 @@ from numba import njit, typeof, types
 from numba.extending import intrinsic
 
 from .dtypes import EDGE, EXPONENTIAL, NEWTON
+from .extremes import greater, lesser
 from .lanes import INLINE, INNER, ONCE, OPTIONS
 from .piece import call, compiled
 from .team import barrier, next_item
@@ -54,7 +55,7 @@ def exp(x):
     Free of branches and calls, so that loops over it become vector code; the constant
     keeps weights of samples that were learned long ago out of the denormal range.
     """
-    x = max(x, -650.0)
+    x = greater(x, -650.0)
     shifted = x * 1.4426950408889634 + _MAGIC
     k = shifted - _MAGIC
     r = (x - k * 6.93145751953125e-1) - k * 1.42860682030941723212e-6
@@ -155,7 +156,7 @@ def _training_error(state, n_labels, first, last, signed, scores):
                 begin, end = row + np.uintp(state.task_start[t]), row + np.uintp(state.task_start[t + 1])
                 ahead = _n_ahead(state.scores, begin, end, row + np.uintp(true))
                 # Not "if ahead > 0": half of the early rounds' branches would be mispredicted.
-                wrong += state.task_weight[i, t] * np.float64(min(ahead, np.int64(1)))
+                wrong += state.task_weight[i, t] * np.float64(lesser(ahead, np.int64(1)))
     return wrong
 
 
@@ -165,7 +166,7 @@ def _largest_exponent(signed, scores):
     largest = -np.inf
     for k in range(signed.size):
         x = -scores[k] * (1.0 if signed[k] > 0 else -1.0)
-        largest = max(largest, x if signed[k] != 0 else -np.inf)
+        largest = greater(largest, x if signed[k] != 0 else -np.inf)
     return largest
 
 
@@ -179,7 +180,7 @@ def _exponential(state, first, last, shift, sums):
     total = 0.0
     for k in range(signed.size):
         y = 1.0 if signed[k] > 0 else -1.0
-        w = signed[k] * exp(min(-scores[k] * y - shift, 0.0))
+        w = signed[k] * exp(lesser(-scores[k] * y - shift, 0.0))
         pull[k] = w
         total += abs(w)
     sums[0] = total
@@ -225,7 +226,7 @@ def _logistic(state, first, last, shift, sums):
         curvature[k] = h
         total_g += abs(g)
         total_h += h
-        risk += abs(a) * (_log1p(e) + max(0.0, -margin))
+        risk += abs(a) * (_log1p(e) + greater(0.0, -margin))
     sums[0], sums[1], sums[2] = total_g, total_h, risk
 
 
@@ -260,7 +261,7 @@ def _shorten(payload, short, first, last):
             size += abs(q)
             lost += abs(e - (q << drop))
         short.mass[i] = mass
-        short.payload.dense[i * width + n_labels] = np.int32(max(size, 1))
+        short.payload.dense[i * width + n_labels] = np.int32(greater(size, 1))
     return lost
 
 
@@ -276,7 +277,7 @@ def _chunk_quantiser(criterion, one_hot, one_label):
             g = pull[i * n_labels : (i + 1) * n_labels]
             if one_hot:
                 for k in range(n_labels):
-                    row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
+                    row[k] = number(_fixed(greater(-g[k], 0.0), scale_g))
                 payload.weight[i] = number(_fixed(g[payload.positive[i] - half], scale_g))
             elif criterion == EDGE:
                 for k in range(n_labels):
@@ -288,8 +289,8 @@ def _chunk_quantiser(criterion, one_hot, one_label):
                     row[half + k] = number(_fixed(abs(h[k]), scale_h))
             else:
                 for k in range(n_labels):
-                    row[k] = number(_fixed(max(-g[k], 0.0), scale_g))
-                    row[half + k] = number(_fixed(max(g[k], 0.0), scale_g))
+                    row[k] = number(_fixed(greater(-g[k], 0.0), scale_g))
+                    row[half + k] = number(_fixed(greater(g[k], 0.0), scale_g))
 
     def single_label(pull, curvature, payload, n_labels, first, last, scale_g, scale_h):
         # The payload is one number or two.
@@ -304,8 +305,8 @@ def _chunk_quantiser(criterion, one_hot, one_label):
                 dense[np.uintp(2) * i] = number(_fixed(g, scale_g))
                 dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(h, scale_h))
             else:
-                dense[np.uintp(2) * i] = number(_fixed(max(-g, 0.0), scale_g))
-                dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(max(g, 0.0), scale_g))
+                dense[np.uintp(2) * i] = number(_fixed(greater(-g, 0.0), scale_g))
+                dense[np.uintp(2) * i + np.uintp(1)] = number(_fixed(greater(g, 0.0), scale_g))
 
     return single_label if one_label else many_labels
 
@@ -334,7 +335,7 @@ def quantise(tid, n_threads, sync, piece, pull, curvature, payload, n_labels, sh
     n = pull.size // n_labels
     chunk = next_item(sync)
     while chunk * CHUNK < n:
-        first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
+        first, last = chunk * CHUNK, lesser(n, chunk * CHUNK + CHUNK)
         call(piece, (pull, curvature, payload, n_labels, first, last, scale_g, scale_h))
         if short is not None:
             short.lost[chunk] = _shorten(payload, short, first, last)
@@ -360,7 +361,7 @@ def advance(tid, n_threads, sync, loss, pieces, state, leaf, offset, values, pay
 
     chunk = next_item(sync)
     while chunk < n_chunks:
-        first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
+        first, last = chunk * CHUNK, lesser(n, chunk * CHUNK + CHUNK)
         if leaf.shape[0] > 0:
             _add_terms(state.scores, first, last, leaf, offset, values)
         signed, scores = (
@@ -375,14 +376,14 @@ def advance(tid, n_threads, sync, loss, pieces, state, leaf, offset, values, pay
     error = 0.0
     for c in range(n_chunks):
         error += sums[c, 0]
-        shift = max(shift, sums[c, 2])
+        shift = greater(shift, sums[c, 2])
     if tid == 0:
         out[0] = error
     barrier(n_threads, sync)
 
     chunk = next_item(sync)
     while chunk < n_chunks:
-        first, last = chunk * CHUNK * n_labels, min(n, chunk * CHUNK + CHUNK) * n_labels
+        first, last = chunk * CHUNK * n_labels, lesser(n, chunk * CHUNK + CHUNK) * n_labels
         call(pieces[0], (state, first, last, shift, sums[chunk]))
         chunk = next_item(sync)
     barrier(n_threads, sync)
@@ -409,7 +410,7 @@ def advance(tid, n_threads, sync, loss, pieces, state, leaf, offset, values, pay
 
     chunk = next_item(sync)
     while chunk < n_chunks:
-        first, last = chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)
+        first, last = chunk * CHUNK, lesser(n, chunk * CHUNK + CHUNK)
         if loss == EXPONENTIAL:  # the weights of round t sum to one
             weights = state.pull[first * n_labels : last * n_labels]
             for k in range(weights.size):

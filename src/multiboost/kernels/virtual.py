@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from .extremes import lesser
 from .lanes import ALLOCATING, INNER
 from .team import next_item
 from .update import CHUNK
@@ -32,7 +33,7 @@ def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, fl
     signs = np.zeros(n_labels, np.int32)
     chunk = next_item(sync)
     while chunk * CHUNK < n:
-        for i in range(chunk * CHUNK, min(n, chunk * CHUNK + CHUNK)):
+        for i in range(chunk * CHUNK, lesser(n, chunk * CHUNK + CHUNK)):
             row = negative[offset[0] + leaf[0, i]]
             for k in range(n_labels):
                 signs[k] = row[k]

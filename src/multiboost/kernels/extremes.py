@@ -1,0 +1,31 @@
+"""The lesser and the greater of two numbers.
+
+As ``min`` and ``max``, which numba would compile as kernels of their own, for every pair of types again.
+"""
+
+from numba import types
+from numba.extending import intrinsic
+
+
+def _extreme(comparison):
+    @intrinsic
+    def extreme(typingctx, a, b):
+        kind = typingctx.unify_types(types.unliteral(a), types.unliteral(b))
+        if not isinstance(kind, types.Number):
+            return None
+
+        def codegen(context, builder, signature, args):
+            if isinstance(kind, types.Float):
+                first = builder.fcmp_ordered(comparison, *args)
+            elif kind.signed:
+                first = builder.icmp_signed(comparison, *args)
+            else:
+                first = builder.icmp_unsigned(comparison, *args)
+            return builder.select(first, *args)
+
+        return kind(kind, kind), codegen
+
+    return extreme
+
+
+lesser, greater = _extreme("<"), _extreme(">")
