@@ -50,6 +50,9 @@ def wait(seconds: float = _PATIENCE) -> None:
     global _child, _collects
     with _lock:
         if _collects:
+            if gc.get_freeze_count() == 0:
+                gc.freeze()  # and back: what there is counts as old, or it would all be looked at now
+                gc.unfreeze()
             gc.enable()
         child, _child, _collects = _child, None, False
         if child is None:

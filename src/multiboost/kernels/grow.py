@@ -35,7 +35,7 @@ from .growing import (
     new_subsets,
     new_tree,
 )
-from .histogram import Payload, build_histogram, subtract_histogram, sum_payload
+from .histogram import Payload, build_histogram, build_wide_histogram, subtract_histogram, sum_payload
 from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
 from .leaves import read_leaves
 from .partition import partition
@@ -67,51 +67,71 @@ def _other_pieces(tree, blocks, payload, subsets, bounds):
     ).address  # fmt: skip
     block, lane, scratch = blocks.block, typeof(payload.dense), typeof(tree.scratch[0])
     room = (typeof(blocks), typeof(payload)), (size, number, typeof(tree.spare), typeof(tree), scratch)
-    any_nominal = (block["nominal"] > 0).any()
-    search = finalists = nominal = 0
-    if any_nominal:
+    search = finalists = nominals = nominal = 0
+    if (block["nominal"] > 0).any():
+        nominals = compiled(_search_nominals, size, *room[0], typeof(subsets), *room[1]).address
         nominal = compiled(
             search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
             lane, lane, size, scratch, from_dtype(FOUND), lane, allocates=True,
         ).address  # fmt: skip
-    if any_nominal or not bounds:
-        search = compiled(_search_block, size, *room[0], size, typeof(subsets), *room[1]).address
+    if not bounds and (block["nominal"] == 0).any():
+        search = compiled(_search_numbers, size, *room[0], *room[1]).address
     if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
-    return leaves, search, finalists, nominal
+    return leaves, search, finalists, nominals, nominal
 
 
-def _search_block(b, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch):
-    """Histograms of one block for the new leaves, and their best cuts."""
+@njit(**ONCE)
+def _comes_by_subtraction(tree, k, block, width, base):
+    """Whether the histogram of new leaf ``k`` comes by subtraction, and then is there."""
+    if k == 0 or tree.plan[SUBTRACT] == 0:
+        return False
+    first, second = tree.node[tree.plan[FIRST]], tree.node[tree.plan[SECOND]]
+    subtract_histogram(block, width, tree.pool[second.place], tree.pool[first.place], base)
+    return True
+
+
+def _search_numbers(b, blocks, payload, criterion, ridge, rows, tree, scratch):
+    """Histograms of one block of numbers for the new leaves, and their best cuts."""
     block = blocks.block[b]
-    if kinds & (NOMINAL if block.nominal > 0 else NUMERIC) == 0:
-        return
-    width, half = payload.width, payload.half
-    base = block.origin * width
+    base = block.origin * payload.width
     for k in range(2):
         number = tree.plan[FIRST + k]
         if number < 0:
             continue
         node = tree.node[number]
-        total = tree.total[number]
-        histogram = tree.pool[node.place]
-        if k == 1 and tree.plan[SUBTRACT] != 0:
-            sibling = tree.node[tree.plan[FIRST]]
-            subtract_histogram(block, width, histogram, tree.pool[sibling.place], base)
-        else:
+        total, histogram = tree.total[number], tree.pool[node.place]
+        if not _comes_by_subtraction(tree, k, block, payload.width, base):
             build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
-        if block.nominal > 0:
-            arguments = (
-                subsets, k, b, blocks.column, block, criterion, ridge, half, total, histogram, base, scratch,
-                tree.found[k, b], tree.found_left[k, b],
-            )  # fmt: skip
-            call(tree.pieces.nominal, arguments)
-        else:
-            found = tree.found[k, b]
-            found.score, found.slot, found.bin, found.missing_right = scan_block(
-                blocks.column, block, criterion, ridge, half, total, histogram, base,
-                scratch, tree.found_left[k, b], tree.coarse[k],
-            )  # fmt: skip
+        found = tree.found[k, b]
+        found.score, found.slot, found.bin, found.missing_right = scan_block(
+            blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch,
+            tree.found_left[k, b], tree.coarse[k],
+        )  # fmt: skip
+
+
+def _search_nominals(b, blocks, payload, subsets, criterion, ridge, rows, tree, scratch):
+    """The same for a block of nominal columns."""
+    block = blocks.block[b]
+    base = block.origin * payload.width
+    for k in range(2):
+        number = tree.plan[FIRST + k]
+        if number < 0:
+            continue
+        node = tree.node[number]
+        total, histogram = tree.total[number], tree.pool[node.place]
+        if not _comes_by_subtraction(tree, k, block, payload.width, base):
+            if block.wide > 0:
+                build_wide_histogram(blocks.codes, block, payload, rows, node.start, node.taken, histogram, base)
+            else:
+                build_histogram(
+                    blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0]
+                )
+        arguments = (
+            subsets, k, b, blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch,
+            tree.found[k, b], tree.found_left[k, b],
+        )  # fmt: skip
+        call(tree.pieces.nominal, arguments)
 
 
 @njit(**ONCE)
@@ -173,10 +193,8 @@ def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, r
 
 
 @njit(**INNER)
-def _bound_leaves(tid, blocks, b, short, kinds, rows, tree):
+def _bound_leaves(tid, blocks, b, short, rows, tree):
     """Bounds of the edges of one block's cuts in the new leaves."""
-    if kinds & NUMERIC == 0:
-        return
     for k in range(2):
         number = tree.plan[FIRST + k]
         if number < 0:
@@ -391,10 +409,15 @@ def grow(
             _begin_edge(tid, n_threads, sync, blocks.block.size, short, rows, tree)
         item = next_item(sync)
         while item < blocks.block.size:
-            if short is None or blocks.block[item].nominal > 0:
-                call(tree.pieces.search, (item, blocks, payload, kinds, subsets, criterion, ridge, rows, tree, scratch))
-            elif short is not None:
-                _bound_leaves(tid, blocks, item, short, kinds, rows, tree)
+            if blocks.block[item].nominal > 0:
+                if kinds & NOMINAL != 0:
+                    arguments = (item, blocks, payload, subsets, criterion, ridge, rows, tree, scratch)
+                    call(tree.pieces.nominals, arguments)
+            elif kinds & NUMERIC != 0:
+                if short is None:
+                    call(tree.pieces.search, (item, blocks, payload, criterion, ridge, rows, tree, scratch))
+                else:
+                    _bound_leaves(tid, blocks, item, short, rows, tree)
             item = next_item(sync)
         barrier(n_threads, sync)
         if short is not None:

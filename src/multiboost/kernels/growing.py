@@ -44,8 +44,9 @@ class Pieces(NamedTuple):
 
     partition: int = 0  # `partition`
     leaves: int = 0  # `read_leaves`
-    search: int = 0  # `_search_block`
+    search: int = 0  # `_search_numbers`
     finalists: int = 0  # `_search_finalists`
+    nominals: int = 0  # `_search_nominals`, which calls
     nominal: int = 0  # `search_nominal`
 
 

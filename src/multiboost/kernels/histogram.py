@@ -107,12 +107,14 @@ def with_loops(payload):
 
 
 @njit(**ONCE)
-def _add_rows_wide(codes, block, payload, rows, start, end, histogram, base):
-    """The same for the one column of a wide block."""
+def build_wide_histogram(codes, block, payload, rows, start, end, histogram, base):
+    """As `build_histogram`, for the one column of a wide block."""
+    width, lanes = payload.width, payload.lanes
+    zero(histogram, base, (block.origin_end - block.origin) * width)
     for r in range(start, end):
         i = np.intp(rows[r])
-        target = base + wide_code(codes, np.uintp(block.start + 2 * i)) * payload.width
-        add_lanes(histogram, target, payload.dense, i * payload.lanes, payload.lanes)
+        target = base + wide_code(codes, np.uintp(block.start + 2 * i)) * width
+        add_lanes(histogram, target, payload.dense, i * lanes, lanes)
         if payload.one_hot:
             histogram[target + payload.positive[i]] += payload.weight[i]
 
@@ -128,15 +130,12 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
     width = payload.width
     codes, row_start = blocks.codes, blocks.row_start
     zero(histogram, base, (block.origin_end - block.origin) * width)
-    if block.wide > 0:
-        _add_rows_wide(codes, block, payload, rows, start, end, histogram, base)
-    else:
-        step, whole, part = payload.loops
-        lane = np.intp(0)
-        while lane < payload.lanes:
-            loop = whole if lane + step <= payload.lanes else part
-            call(loop, (codes, row_start, block, payload, rows, start, end, histogram, base, lane))
-            lane += step
+    step, whole, part = payload.loops
+    lane = np.intp(0)
+    while lane < payload.lanes:
+        loop = whole if lane + step <= payload.lanes else part
+        call(loop, (codes, row_start, block, payload, rows, start, end, histogram, base, lane))
+        lane += step
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):
             column = blocks.column[slot]
