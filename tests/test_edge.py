@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from multiboost import AdaBoostMHClassifier
-from multiboost.base import Stump, Tree, problem
+from multiboost.base import Stump, Tree
+from multiboost.base import problem as problems
 from multiboost.base.criterion import Edge
 from multiboost.base.problem import Problem, new_payload, new_short
 from multiboost.data import dataset as datasets
@@ -98,7 +99,7 @@ def search(request, monkeypatch):
     """Groups of a column, and how much weight bounds leave out: from none to almost all."""
     groups, light = request.param
     monkeypatch.setattr(datasets, "_GROUPS", groups)
-    monkeypatch.setattr(problem, "_LIGHT", light)
+    monkeypatch.setattr(problems, "_LIGHT", light)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -122,9 +123,15 @@ def test_stump(kind, n_labels, n_threads, search):
                 assert dag.missing_right[0] == missing_right
 
 
+@pytest.mark.parametrize("pool", [0, 1 << 20], ids=["anew", "by-subtraction"])
 @pytest.mark.parametrize("kind", ["plain", "missing", "sparse", "clipped"])
-def test_tree(kind, search):
-    """Every cut of a tree is the best of all cuts of its node, and gains what NumPy says."""
+def test_tree(kind, pool, search, monkeypatch):
+    """Every cut of a tree is the best of all cuts of its node, and gains what NumPy says.
+
+    Without room for the histograms of parents those of both children are built from rows, and the root's from
+    heavy rows.
+    """
+    monkeypatch.setattr(problems, "_POOL_BYTES", pool)
     rng = np.random.default_rng(3)
     n, n_labels = 300, 3
     X = table(kind, n, rng)
@@ -220,7 +227,7 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
         for columns, groups, light in ((1000, 0, 0.0), (1, 65535, 0.0), (1, 16, 0.03), (1, 4, 1.0)):
             monkeypatch.setattr(datasets, "_WIDE", columns)  # from so many on there are bounds
             monkeypatch.setattr(datasets, "_GROUPS", groups)
-            monkeypatch.setattr(problem, "_LIGHT", light)
+            monkeypatch.setattr(problems, "_LIGHT", light)
             model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)
             digests.add(model.ensemble_.digest())
         assert len(digests) == 1

@@ -12,7 +12,7 @@ from ..data.dataset import Dataset
 from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, apart, lanes
 from ..kernels.edge import SHORT, SHORT_BITS, Short, heavy_first
 from ..kernels.grow import with_pieces
-from ..kernels.growing import new_subsets, new_tree
+from ..kernels.growing import Tree, new_subsets, new_tree
 from ..kernels.histogram import Payload, with_loops
 from ..kernels.lanes import new_scratch
 from ..kernels.team import Team
@@ -80,6 +80,7 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
         light=0,
         rounding=0,
         histogram=np.empty((n_threads, block_rows * width), SHORT),
+        pool=np.empty((0, 0), SHORT),
         total=np.zeros((2, width), SHORT),
         partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
         work=new_scratch(n_threads, width, SHORT),
@@ -177,13 +178,22 @@ class Problem:
         tree, subsets = self.rooms[key]
         return tree, subsets._replace(n_starts=cut.starts, constant=cut.constant)
 
-    def heavy_first(self) -> tuple[np.ndarray, Short | None]:
+    def rows_for(self, room: Tree) -> tuple[np.ndarray, Short | None]:
         """The samples in the order in which a tree is grown, and what is known of their weights."""
         if self.short is None:
             return self.rows.astype(ROW, copy=True), None
+        rounding = int(self.short.lost.sum())
+        places = room.pool.shape[0]
+        if places > 2:  # histograms are kept for subtraction, the root's too, which therefore has all rows
+            key = ("short pool", places)
+            if key not in self.rooms:
+                size = self.dataset.blocks.n_rows * self.short.payload.width
+                self.rooms[key] = np.empty((places, size), SHORT)
+            short = self.short._replace(heavy=self.rows.size, light=0, rounding=rounding, pool=self.rooms[key])
+            return self.rows.astype(ROW, copy=True), short
         rows = np.empty(self.rows.size, ROW)
         heavy, light = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, rows)
-        return rows, self.short._replace(heavy=heavy, light=light, rounding=int(self.short.lost.sum()))
+        return rows, self.short._replace(heavy=heavy, light=light, rounding=rounding)
 
     def on_rows(self, rows: np.ndarray, others: np.ndarray) -> Problem:
         """The same problem for some of the samples; ``others`` are given leaves."""

@@ -55,7 +55,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     if blocks.column.size == 0:
         return None
     room, subsets = problem.room(n_leaves, cut)
-    rows, short = problem.heavy_first()
+    rows, short = problem.rows_for(room)
     if problem.others.size > 0:
         rows = np.concatenate([rows, problem.others])
     # A histogram is worth keeping for subtraction where building it anew costs more:

@@ -3,8 +3,8 @@
 Discrete votes are searched in every bin, in sums of 64 bits.  Most of that work goes to
 columns which lose by far, so the search has two steps:
 
-1. `bound_block` sums a *short* payload, 32 bits wide, over groups of bins and, at the
-   root, over the heavy rows only.  Where the short edges at the two borders of a group are a
+1. `bound_block` has sums of a *short* payload, 32 bits wide, over groups of bins and, at the
+   root of a stump, over the heavy rows only.  Where the short edges at the two borders of a group are a
    and b and the rows inside have the mass m, no cut inside has a short edge above
    (a + b) / 2 + m: moving a row from one side to the other changes the edge by at most twice its
    mass.  What rounding and the rows left out can change is the *slack*.
@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 from .blocks import bin_of, column_of
 from .criteria import edge_score
 from .extremes import greater, lesser
-from .histogram import Payload, build_histogram
+from .histogram import Payload
 from .lanes import ALLOCATING, INNER, add_lanes, copy, zero
 
 SHORT, SHORT_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
@@ -43,7 +43,8 @@ class Short(NamedTuple):
     heavy: int  # rows of the root that are summed, the first ones
     light: int  # mass of its other rows, in exact units
     rounding: int  # what a short edge of all rows may be off, in exact units
-    histogram: np.ndarray  # (threads, largest block) SHORT
+    histogram: np.ndarray  # (threads, largest block) SHORT, where there is no pool
+    pool: np.ndarray  # (places + 2, all histogram rows * width) SHORT, as that of the tree; no places: no pool
     total: np.ndarray  # (2, width) SHORT, of the new leaves
     partial: np.ndarray  # (threads, 2, width and more) SHORT, each thread's on cache lines of its own
     work: np.ndarray  # (threads, 4 or more, width) SHORT
@@ -71,24 +72,29 @@ def _end_bin(short, column, block, g):
 
 
 @njit(**INNER)
-def slack_of(short, number):
-    """What the short edges of a node may be off, in exact units; of the root only heavy rows are summed."""
-    return short.rounding + short.light if number == 0 else short.rounding
+def slack_of(short, number, n_rows):
+    """What the short edges of a node of so many rows may be off, in exact units.
+
+    A number is rounded by at most half a unit: small nodes lose far less than all rows together.  Of the root
+    only heavy rows may be summed.
+    """
+    rounding = lesser(short.rounding, n_rows * short.n_labels << (short.drop - 1))
+    return rounding + short.light if number == 0 else rounding
 
 
 @njit(**INNER)
-def bound_block(blocks, block, short, tid, k, rows, start, end, sampled, slack):
+def bound_block(blocks, block, short, k, histogram, base, sampled, slack, work):
     """OUT short.row_bound[k], short.bound[k] of the columns of one block of numbers.
 
-    sampled : whether rows[start:end] are not all rows of the node; then no bin counts as empty
+    histogram : short, of the node; the block's rows begin at element ``base``
+    sampled : whether the histogram is not of all rows of the node; then no bin counts as empty
+    work : scratch, (3 or more, width)
     """
     payload = short.payload
     width = payload.width
-    total, histogram = short.total[k], short.histogram[tid]
-    work = short.work[tid]
+    total = short.total[k]
     left, other, miss = work[0], work[1], work[2]
     mass_lane = short.n_labels
-    build_histogram(blocks, block, payload, rows, start, end, total, histogram, 0, work[3])
     zero(left, 0, width)
     constant = _edge(left, total, payload, mass_lane)
     for slot in range(block.slot, block.slot_end):
@@ -98,7 +104,7 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled, slack):
         has_missing = False
         missing_mass = np.int64(0)
         if column.missing != 0:
-            copy(miss, 0, histogram, (column.last >> block.shift) * width, width)
+            copy(miss, 0, histogram, base + (column.last >> block.shift) * width, width)
             missing_mass = np.int64(miss[mass_lane])
             has_missing = sampled or missing_mass > 0
         zero(left, 0, width)
@@ -107,7 +113,7 @@ def bound_block(blocks, block, short, tid, k, rows, start, end, sampled, slack):
             before_missing = _edge(miss, total, payload, mass_lane)
         best = np.int64(_NO_CUT)
         for g in range(n_rows):
-            at = (first + g) * width
+            at = base + (first + g) * width
             mass = np.int64(histogram[at + mass_lane])
             bound = np.int64(_NO_CUT)
             is_group = _end_bin(short, column, block, g) - short.first_bin[block.origin + first + g] > 1

@@ -82,12 +82,12 @@ def _other_pieces(tree, blocks, payload, subsets, bounds):
 
 
 @njit(**ONCE)
-def _comes_by_subtraction(tree, k, block, width, base):
+def _comes_by_subtraction(tree, pool, k, block, width, base):
     """Whether the histogram of new leaf ``k`` comes by subtraction, and then is there."""
     if k == 0 or tree.plan[SUBTRACT] == 0:
         return False
     first, second = tree.node[tree.plan[FIRST]], tree.node[tree.plan[SECOND]]
-    subtract_histogram(block, width, tree.pool[second.place], tree.pool[first.place], base)
+    subtract_histogram(block, width, pool[second.place], pool[first.place], base)
     return True
 
 
@@ -101,7 +101,7 @@ def _search_numbers(b, blocks, payload, criterion, ridge, rows, tree, scratch):
             continue
         node = tree.node[number]
         total, histogram = tree.total[number], tree.pool[node.place]
-        if not _comes_by_subtraction(tree, k, block, payload.width, base):
+        if not _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
             build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
         found = tree.found[k, b]
         found.score, found.slot, found.bin, found.missing_right = scan_block(
@@ -120,7 +120,7 @@ def _search_nominals(b, blocks, payload, subsets, criterion, ridge, rows, tree, 
             continue
         node = tree.node[number]
         total, histogram = tree.total[number], tree.pool[node.place]
-        if not _comes_by_subtraction(tree, k, block, payload.width, base):
+        if not _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
             if block.wide > 0:
                 build_wide_histogram(blocks.codes, block, payload, rows, node.start, node.taken, histogram, base)
             else:
@@ -195,14 +195,21 @@ def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, r
 @njit(**INNER)
 def _bound_leaves(tid, blocks, b, short, rows, tree):
     """Bounds of the edges of one block's cuts in the new leaves."""
+    block, payload, work = blocks.block[b], short.payload, short.work[tid]
+    in_pool = short.pool.shape[0] > 0
+    base = block.origin * payload.width if in_pool else 0
     for k in range(2):
         number = tree.plan[FIRST + k]
         if number < 0:
             continue
         node = tree.node[number]
         sampled = number == 0 and short.heavy < node.taken
-        end = short.heavy if sampled else node.taken
-        bound_block(blocks, blocks.block[b], short, tid, k, rows, node.start, end, sampled, slack_of(short, number))
+        histogram = short.pool[node.place] if in_pool else short.histogram[tid]
+        if not in_pool or not _comes_by_subtraction(tree, short.pool, k, block, payload.width, base):
+            end = short.heavy if sampled else node.taken
+            build_histogram(blocks, block, payload, rows, node.start, end, short.total[k], histogram, base, work[3])
+        slack = slack_of(short, number, node.taken - node.start)
+        bound_block(blocks, block, short, k, histogram, base, sampled, slack, work)
 
 
 @njit(**INNER)
@@ -272,9 +279,10 @@ def _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, sc
     node = tree.node[number]
     at = blocks.block.size + place
     found = tree.found[k, at]
+    slack = slack_of(short, number, node.taken - node.start)
     score, b, missing_right = exact_cut(
-        blocks, slot, short, tid, k, payload, rows, node.start, node.taken, slack_of(short, number), tree.least[k],
-        tree.total[number], scratch[1:], scratch[0],
+        blocks, slot, short, tid, k, payload, rows, node.start, node.taken, slack, tree.least[k], tree.total[number],
+        scratch[1:], scratch[0],
     )  # fmt: skip
     if b < 0 or score < tree.least[k]:
         return
