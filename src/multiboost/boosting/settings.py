@@ -27,6 +27,7 @@ from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from .loop import Boosting
 from .sampler import RowSampler
+from .sharpness import SHARPNESS
 from .step import AlphaStep, RateStep
 from .trial import Trial
 
@@ -70,6 +71,8 @@ class Settings:
     seed : int
     subsample : float
         Share of the samples that each round sees.
+    sharpness : float
+        Of probabilities, see ``sharpness``.
     """
 
     loss: Loss
@@ -80,6 +83,7 @@ class Settings:
     bins: Bins
     seed: int = 0
     subsample: float = 1.0
+    sharpness: float = SHARPNESS
 
     def criterion(self, target: Target) -> Criterion:
         """The criterion for a training set of this size."""
@@ -165,7 +169,7 @@ def choose_settings(
 
 
 def _grown(settings: Settings, table: Table, target: Target, trial: Trial) -> Settings:
-    """The settings with trees as large as the table is worth.
+    """The settings with trees as large as the table is worth, and the sharpness of probabilities.
 
     A larger tree has to win by more than the standard error of the difference, and by
     enough to be worth its time.
@@ -173,15 +177,16 @@ def _grown(settings: Settings, table: Table, target: Target, trial: Trial) -> Se
     tree = settings.base_learner
     assert isinstance(tree, Tree)  # what the user leaves open is the size of trees
     n_rows = _TRIAL_ROWS
+    last = trial
     while n_rows <= min(table.n_rows, _MOST_ROWS):
         trial = trial if n_rows == _TRIAL_ROWS else Trial(table, target, n_rows, trial.team)
         while (n_leaves := _MORE_LEAVES * tree.n_leaves) * _LEAF_ROWS <= n_rows:
             larger_tree = clone(tree).set_params(n_leaves=n_leaves)
             larger = replace(settings, base_learner=larger_tree)
-            now = trial.losses(settings)
+            now, last = trial.losses(settings), trial
             gain = now - trial.losses(larger)
             if gain.sum() <= max(np.sqrt(gain @ gain), _WORTH * now.sum()):
                 break
             settings, tree = larger, larger_tree
         n_rows *= _MORE_ROWS
-    return settings
+    return replace(settings, sharpness=last.sharpness(settings))

@@ -10,6 +10,7 @@ from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.team import Team
 from .loop import Boosting
+from .sharpness import SHARPNESS, best_sharpness, median_margin
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -40,6 +41,7 @@ class Trial:
         self.parts = [(np.flatnonzero(~outside), np.flatnonzero(outside)) for outside in folds]
         self._begun: dict[Settings, list[Boosting]] = {}
         self._known: dict[Settings, np.ndarray] = {}
+        self._held_out: dict[Settings, list[tuple[float, Target, np.ndarray]]] = {}
 
     def begin(self, *options: Settings) -> None:
         """Make the runs ready for their first round.
@@ -61,13 +63,20 @@ class Trial:
             if settings not in self._begun:
                 self.begin(settings)
             runs = self._begun.pop(settings)
-            losses = [self._losses(run, outside) for run, (_, outside) in zip(runs, self.parts, strict=True)]
+            self._held_out[settings] = [self._run(run, *part) for run, part in zip(runs, self.parts, strict=True)]
+            losses = [target.errors(scores) for _, target, scores in self._held_out[settings]]
             self._known[settings] = np.concatenate(losses)
         return self._known[settings]
 
-    def _losses(self, run: Boosting, outside: np.ndarray) -> np.ndarray:
+    def sharpness(self, settings: Settings) -> float:
+        """The best one for the rows that were held out; the usual one where the settings were not run."""
+        return best_sharpness(self._held_out[settings]) if settings in self._held_out else SHARPNESS
+
+    def _run(self, run: Boosting, inside: np.ndarray, outside: np.ndarray) -> tuple[float, Target, np.ndarray]:
+        """Median margin of the rows inside, labels and scores of those outside."""
         run.run(_ROUNDS)
-        return self.labels.take(outside).errors(self._scores(run, outside))
+        median = median_margin(self.labels.take(inside), run.state.scores)
+        return median, self.labels.take(outside), self._scores(run, outside)
 
     def _scores(self, run: Boosting, outside: np.ndarray) -> np.ndarray:
         return run.builder.build().scores(self.sample.take(outside), self.team)

@@ -18,6 +18,7 @@ from ..base import Tree, base_learner_from
 from ..boosting.callbacks import EveryRound
 from ..boosting.loop import Boosting
 from ..boosting.settings import LOSS_CHOICES, VOTES, Bins, Settings, choose_settings
+from ..boosting.sharpness import STEEPEST, median_margin, slope_of
 from ..boosting.watch import Watch
 from ..data.table import is_frame
 from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise, unknown_labels
@@ -28,7 +29,7 @@ from ..kernels.team import Team
 from .checkpoint import Checkpoint, Resumed
 from .checks import check_choice, check_number, thread_count
 from .compiled import Compiled
-from .link import decisions, probabilities, shaped, slope_of
+from .link import decisions, probabilities, shaped
 from .persistence import save_classifier
 from .validation import check_cuts, check_table, check_weights, seed_of
 
@@ -363,7 +364,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = kind.classes if kind.kind == "multitask" else kind.classes[0]
         self.history_ = {name: np.array(values[:n_rounds]) for name, values in boosting.history.items()}
         self.n_estimators_ = self.ensemble_.n_rounds
-        self.slope_ = slope_of(target, scores)
+        self.slope_ = slope_of(settings.sharpness, median_margin(target, scores))
         self.loss_ = settings.loss.name
         self.learning_rate_, self.subsample_ = settings.step.learning_rate, settings.subsample
         self.base_learner_ = settings.base_learner
@@ -424,8 +425,9 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         """Probabilities, softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
 
-        The slope c is ``slope_``: 2, the slope of theory, or less where the margins of the
-        training set are large, min(2, 6 / median margin).
+        The slope c is ``slope_``: 2, the slope of theory, or less where the margins of the training set are large,
+        min(2, s / median margin).  Where the settings were chosen by a comparison, s is what gave its held-out rows the
+        least log-loss, else 6.
 
         Parameters
         ----------
@@ -510,7 +512,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         total = np.cumsum(self.ensemble_.size)
         for t, scores in enumerate(self._staged_scores(X)):
             # Margins grow with the votes so far, and the slope falls as they grow.
-            slope = min(2.0, self.slope_ * total[-1] / total[t])
+            slope = min(STEEPEST, self.slope_ * total[-1] / total[t])
             yield probabilities(self._target_kind, scores, slope)
 
     def compiled(self) -> Compiled:

@@ -9,6 +9,7 @@ import numpy as np
 from .. import __version__
 from ..base import base_learner_from, spec_of
 from ..boosting.settings import Bins, Settings
+from ..boosting.sharpness import SHARPNESS
 from ..boosting.step import AlphaStep, RateStep
 from ..ensemble.modelfile import ModelFileError, write_model
 from ..losses import LOSSES
@@ -55,6 +56,7 @@ def save_classifier(classifier, path, more_header: dict | None = None, more_arra
         "max_bins": int(settings.bins.max_bins),
         "min_category_rows": int(settings.bins.min_category_rows),
         "seed": int(settings.seed),
+        "sharpness": float(settings.sharpness),
         "n_features": int(classifier.n_features_in_),
         "slope": float(classifier.slope_),
         "history": sorted(name for name in classifier.history_ if not name.startswith("seconds")),
@@ -112,7 +114,7 @@ def load_model(path):
         settings = Settings(
             LOSSES[header["loss"]], header["votes"], base_learner_from(header["base_learner"]), step,
             float(header["ridge"]), Bins(int(header["max_bins"]), int(header["min_category_rows"])),
-            int(header["seed"]), float(header.get("subsample", 1.0)),
+            int(header["seed"]), float(header.get("subsample", 1.0)), float(header.get("sharpness", SHARPNESS)),
         )  # fmt: skip
         classifier.history_ = {name: arrays[f"history.{name}"] for name in header["history"]}
     except WRONG as error:

@@ -19,12 +19,12 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from ..boosting.sharpness import STEEPEST
 from ..data.target import Target, TargetKind, as_labels
 from ..estimators.link import probabilities
 from ..estimators.validation import check_weights
 
 _EPS = np.finfo(np.float64).eps  # a probability is kept this far from 0, as scikit-learn does
-_STEEPEST = 2.0  # slope of the link in theory
 
 
 class Answers:
@@ -283,7 +283,7 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Outc
         if t == 1:
             check_consistent_length(scores, answers.encoded)
         if t in wanted:
-            slope = min(_STEEPEST, clf.slope_ * votes[-1] / votes[t - 1])  # as staged_predict_proba
+            slope = min(STEEPEST, clf.slope_ * votes[-1] / votes[t - 1])  # as staged_predict_proba
             yield Outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.loss_)
         if t == max(wanted):
             return
