@@ -1,6 +1,8 @@
 """Compiling ahead: another process does it, is waited for, and never stays behind."""
 
 import gc
+import os
+import subprocess
 import sys
 from time import perf_counter
 from types import SimpleNamespace
@@ -91,3 +93,46 @@ def test_what_is_compiled_is_what_a_fit_needs(monkeypatch):
     compile_growth()
     assert compiled.cache_info().misses == before
     assert signatures[0] in grow.signatures
+
+
+RUNS = """
+import hashlib, sys
+import numpy as np
+from multiboost import AdaBoostMHClassifier
+
+rng = np.random.default_rng(1)
+X = rng.normal(size=(1400, 12))
+X[:, 11] = rng.integers(0, 9, 1400)
+F = X[:, :4] @ rng.normal(size=(4, 4)) + rng.normal(size=(1400, 4))
+digest = hashlib.sha256()
+for y, nominal, loss in (
+    (F.argmax(1), [11], "exponential"), (F.argmax(1), None, "logistic"),
+    (F[:, 0] > 0, None, "exponential"), (F[:, 0] > 0, None, "logistic"),
+):
+    clf = AdaBoostMHClassifier("tree:12", 6, loss=loss, n_jobs=int(sys.argv[1]), nominal_features=nominal).fit(X, y)
+    for bits in (clf.decision_function(X), clf.history_["risk"], clf.history_["training_error"]):
+        digest.update(bits.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_whoever_compiles_the_bits_are_the_same(tmp_path):
+    """One process alone, two side by side, or an earlier one: a model does not depend on it."""
+
+    def bits(cache, n_jobs):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache)}
+        command = [sys.executable, "-c", RUNS, str(n_jobs)]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+    alone = bits("alone", 1)
+    assert bits("alone", 1) == alone
+    assert bits("two", 2) == alone
+
+
+def test_garbage_is_collected_where_no_process_starts(kernel, helper, monkeypatch):
+    """Also where fits are nested."""
+    monkeypatch.setattr(ahead.subprocess, "Popen", lambda *args, **options: (_ for _ in ()).throw(OSError("no")))
+    assert gc.isenabled()
+    with ahead.compiling(kernel, "ahead_helper:work"), ahead.compiling(kernel, "ahead_helper:work"):
+        assert gc.isenabled()
+    assert gc.isenabled()

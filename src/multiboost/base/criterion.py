@@ -1,6 +1,6 @@
 """Criteria: the score of a partition and the votes of its leaves, from sums of G and H.
 
-The kernels search with the same formulas in fixed point (``kernels.scan``); here they
+The kernels search with the same formulas in fixed point (``kernels.criteria``); here they
 are in double precision, for the votes and for comparing whole base classifiers.
 All arrays have shape (leaves, K).
 """

@@ -170,9 +170,13 @@ class Problem:
         payload, blocks = self.payload, self.dataset.blocks
         key = (n_leaves, payload.width, payload.dense.dtype.num, cut.kinds)
         if key not in self.rooms:
+            # Short histograms have as many places; with few labels their rows are the longer ones.
+            row, short = payload.width * payload.dense.itemsize, self.short
+            longest = max(row, short.payload.width * short.payload.dense.itemsize) if short is not None else row
             tree = new_tree(
-                self.n_rows, n_leaves, blocks, payload.width, payload.dense.dtype, self.team.n_threads, _POOL_BYTES
-            )
+                self.n_rows, n_leaves, blocks, payload.width, payload.dense.dtype, self.team.n_threads,
+                _POOL_BYTES * row // longest,
+            )  # fmt: skip
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed)
             self.rooms[key] = with_pieces(tree, blocks, payload, subsets, self.short is not None), subsets
         tree, subsets = self.rooms[key]

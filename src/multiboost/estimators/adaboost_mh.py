@@ -14,7 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ..base import Tree, base_learner_from
+from ..base import FromClassifier, Tree, base_learner_from
 from ..boosting.callbacks import EveryRound
 from ..boosting.loop import Boosting
 from ..boosting.settings import LOSS_CHOICES, VOTES, Bins, Settings, choose_settings
@@ -286,7 +286,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         if not weighs.all():  # a sample without weight is no sample
             rows = np.flatnonzero(weighs)
             table, target = table.take(rows), target.take(rows)
-        with Team(thread_count(self.n_jobs)) as team, self._compiling(team):
+        with Team(thread_count(self.n_jobs)) as team, self._compiling(team, learner):
             start: Ensemble | None = None
             scores = history = None
             if going_on:
@@ -325,9 +325,11 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             print(f"stopped after {boosting.n_rounds} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
         return self
 
-    def _compiling(self, team: Team) -> AbstractContextManager:
+    def _compiling(self, team: Team, learner) -> AbstractContextManager:
         """Half of the kernels are compiled by another process where this is the first fit of all."""
-        if team.n_threads == 1 or self.votes != "real":
+        while getattr(learner, "base", None) is not None:
+            learner = learner.base
+        if team.n_threads == 1 or self.votes != "real" or isinstance(learner, FromClassifier):
             return nullcontext()
         return compiling(grow, "multiboost.kernels.grow:compile_growth")
 

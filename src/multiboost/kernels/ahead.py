@@ -36,6 +36,7 @@ def compiling(kernel, function: str) -> Iterator[None]:
         mine = _child is None and _is_worth_it(kernel)
         if mine:
             _child = _start(function)
+        if mine and _child is not None:
             _collects = gc.isenabled()
             gc.disable()
     try:

@@ -15,13 +15,14 @@ def _extreme(comparison):
             return None
 
         def codegen(context, builder, signature, args):
+            a, b = args
             if isinstance(kind, types.Float):
-                first = builder.fcmp_ordered(comparison, *args)
+                second = builder.fcmp_ordered(comparison, b, a)
             elif kind.signed:
-                first = builder.icmp_signed(comparison, *args)
+                second = builder.icmp_signed(comparison, b, a)
             else:
-                first = builder.icmp_unsigned(comparison, *args)
-            return builder.select(first, *args)
+                second = builder.icmp_unsigned(comparison, b, a)
+            return builder.select(second, b, a)
 
         return kind(kind, kind), codegen
 

@@ -35,12 +35,14 @@ OPTIONS: dict[str, Any] = {
 }
 # For the few that do allocate.
 ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
-# For kernels that only other kernels call: nothing to call them from Python.
-INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True}
+# For kernels that only other kernels call: nothing to call them from Python.  A process that has just compiled one
+# runs its own code of it, later ones the copy that was compiled into its caller and optimised once more: so that both
+# give the same bits, floating point keeps its order here.
+INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True, "fastmath": False}
 # For kernels that have a name but only one caller: compiled as a part of it.
 ONCE: dict[str, Any] = {**INNER, "inline": "always"}
-# For what stands in the innermost loops: a call there costs as much as the work.
-INLINE: dict[str, Any] = {**INNER, "forceinline": True}
+# For what stands in the innermost loops: a call there costs as much as the work.  There is only the copy in the caller.
+INLINE: dict[str, Any] = {**INNER, "forceinline": True, "fastmath": OPTIONS["fastmath"]}
 
 
 def new_scratch(n_threads, width, dtype):

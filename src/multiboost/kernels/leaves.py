@@ -3,11 +3,11 @@
 import numpy as np
 from numba import njit
 
-from .lanes import INNER
+from .lanes import INLINE
 from .team import next_item
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _sum_one_label(rows, start, end, pull, curvature):
     """Sums of G and H over rows[start:end] where there is one label."""
     sum_g = sum_h = 0.0

@@ -35,7 +35,6 @@ TERM = np.dtype([("first_test", np.intp), ("n_tests", np.intp), ("first_leaf", n
 
 # Bits are promised: no multiplication may be fused with an addition.
 _EXACT = {**OPTIONS, "fastmath": False}
-_PART = {**INNER, "fastmath": False}
 
 
 def _vector(context, builder, signature, args, array, index, n):
@@ -96,7 +95,7 @@ _multiply1, _multiply4, _multiply8 = (_change("fmul", n) for n in (1, 4, 8))
 def _by_votes(change1, change4, change8):
     """A kernel that changes the lanes of every row of a tile by the votes of the row's leaf."""
 
-    @njit(**_PART)
+    @njit(**INNER)
     def by_votes(array, votes, first_leaf, leaf, found, n_rows, lanes):
         k = np.uintp(0)
         while k + np.uintp(8) <= lanes:
@@ -230,7 +229,7 @@ def add_row(
     return True
 
 
-@njit(**_PART)
+@njit(**INNER)
 def _encode(X, first, n_rows, search, cuts, x, number, codes, at):
     """Codes of a column: how many of the sorted cuts are below a value.
 
@@ -258,7 +257,7 @@ def _encode_set(X, first, n_rows, test, sets, codes, at):
         codes[at + r] = test.missing_right if np.isnan(x) else _goes_right(np.uintp(x), sets, test.set_start)
 
 
-@njit(**_PART)
+@njit(**INNER)
 def _find_leaves(X, first, n_rows, term, tests, sets, codes, at, leaf):
     """Leaves of a tile's rows in one DAG, from its last test to its first; where in ``leaf`` they are."""
     size = np.uintp(TILE)

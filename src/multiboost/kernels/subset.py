@@ -4,7 +4,7 @@ A subset is a vector u over the categories, +1 on the right and -1 on the left (
 3.4.3); bins of missing values are one more category.  Whether the constant u is a candidate
 is for the base learner to say; only under EDGE has it something to win.
 
-All criteria of ``scan`` are convex functions of the sums on one side.  A convex function
+All ``criteria`` are convex functions of the sums on one side.  A convex function
 is largest at a corner of what subsets can sum to, and there the subset is the set of all
 categories on one side of a plane through the origin: those with a . s > 0, where s are a
 category's own sums and a is the criterion's slope.  So for every criterion

@@ -24,9 +24,9 @@ from .team import barrier, next_item
 CHUNK = 1024
 
 # Reassociation would undo the two-part reduction of the argument below.
-_EXACT = {**INNER, "fastmath": {"nsz", "contract"}}
+_EXACT = {**INLINE, "fastmath": {"nsz", "contract"}}
 # A maximum becomes vector code only where NaN is ruled out; scores are finite.
-_FINITE = {**INNER, "fastmath": {"nsz", "nnan", "reassoc"}}
+_FINITE = {**INLINE, "fastmath": {"nsz", "nnan", "reassoc"}}
 
 
 @intrinsic
@@ -186,7 +186,7 @@ def _exponential(state, first, last, shift, sums):
     sums[0] = total
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _log1p(e):
     """log(1 + e) for 0 <= e <= 1 to 1e-13, by the series of 2 artanh(e / (2 + e))."""
     s = e / (2.0 + e)
