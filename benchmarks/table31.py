@@ -76,6 +76,10 @@ REMARKS: dict[str, str] = {
         "the test part has other writers; a fifth of the training part, on which all these trees have errors of 0.1 or "
         "0.2 %, says little about the number of rounds; the mean of the last half is near to what was published"
     ),
+    "isolet/tree": (
+        "the test part has 1,559 samples, of which 0.26 points are four; from round 500 on the error goes up and down "
+        "between 3.5 and 4.3 %"
+    ),
 }
 LARGE = 0.2  # points
 
