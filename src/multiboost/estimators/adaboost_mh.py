@@ -18,7 +18,7 @@ from ..base import FromClassifier, Tree, base_learner_from
 from ..boosting.callbacks import EveryRound
 from ..boosting.loop import Boosting
 from ..boosting.settings import LOSS_CHOICES, VOTES, Bins, Settings, choose_settings
-from ..boosting.sharpness import STEEPEST, median_margin, slope_of
+from ..boosting.sharpness import median_margin, slope_of
 from ..boosting.watch import Watch
 from ..data.table import is_frame
 from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise, unknown_labels
@@ -29,7 +29,7 @@ from ..kernels.team import Team
 from .checkpoint import Checkpoint, Resumed
 from .checks import check_choice, check_number, thread_count
 from .compiled import Compiled
-from .link import decisions, probabilities, shaped
+from .link import decisions, early_slope, probabilities, shaped
 from .persistence import save_classifier
 from .validation import check_cuts, check_table, check_weights, seed_of
 
@@ -513,9 +513,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         total = np.cumsum(self.ensemble_.size)
         for t, scores in enumerate(self._staged_scores(X)):
-            # Margins grow with the votes so far, and the slope falls as they grow.
-            slope = min(STEEPEST, self.slope_ * total[-1] / total[t])
-            yield probabilities(self._target_kind, scores, slope)
+            yield probabilities(self._target_kind, scores, early_slope(self.slope_, total[-1], total[t]))
 
     def compiled(self) -> Compiled:
         """The fitted model for one row at a time, without checks, within microseconds.

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..boosting.sharpness import STEEPEST
 from ..data.target import TargetKind
+
+
+def early_slope(slope: float, votes: float, votes_so_far: float) -> float:
+    """The slope for the first rounds of a model: margins grow with the votes, and the slope falls as they grow."""
+    return min(STEEPEST, slope * votes / votes_so_far)
 
 
 def probabilities(kind: TargetKind, scores: np.ndarray, slope: float):

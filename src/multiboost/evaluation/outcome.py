@@ -19,9 +19,8 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ..boosting.sharpness import STEEPEST
 from ..data.target import Target, TargetKind, as_labels
-from ..estimators.link import probabilities
+from ..estimators.link import early_slope, probabilities
 from ..estimators.validation import check_weights
 
 _EPS = np.finfo(np.float64).eps  # a probability is kept this far from 0, as scikit-learn does
@@ -283,7 +282,7 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Outc
         if t == 1:
             check_consistent_length(scores, answers.encoded)
         if t in wanted:
-            slope = min(STEEPEST, clf.slope_ * votes[-1] / votes[t - 1])  # as staged_predict_proba
+            slope = early_slope(clf.slope_, votes[-1], votes[t - 1])
             yield Outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.loss_)
         if t == max(wanted):
             return
