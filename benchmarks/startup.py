@@ -41,15 +41,13 @@ def figures() -> Iterator[dict]:
     for name, seconds in zip(names, found.T, strict=True):
         times = Times.of(seconds)
         yield figure(f"{name}, beyond sklearn.base", times.median, None, "s", str(times), times=times._asdict())
-    cold = []
-    for _ in range(3):  # each with an empty cache of its own
+    both = []
+    for _ in range(3):
         with tempfile.TemporaryDirectory(prefix="multiboost-") as cache:
-            cold.append(fresh(DIGITS, NUMBA_CACHE_DIR=cache))
-            if len(cold) == 3:
-                warm = np.array([fresh(DIGITS, NUMBA_CACHE_DIR=cache) for _ in range(3)])
-    times, again = Times.of(np.array(cold)[:, 0]), float(np.median(np.array(cold)[:, 1]))
-    note = f"{times}; the same again in that process {again:.3g} s"
-    yield figure("digits, first fit ever, empty kernel cache", times.median, COLD, "s", note, times=times._asdict())
-    times, again = Times.of(warm[:, 0]), float(np.median(warm[:, 1]))
-    note = f"{times}; the same again in that process {again:.3g} s"
-    yield figure("digits, first fit of the next process", times.median, WARM, "s", note, times=times._asdict())
+            both.append([fresh(DIGITS, NUMBA_CACHE_DIR=cache) for _ in range(2)])
+    cold, warm = np.array(both).transpose(1, 0, 2)
+    names = ("digits, first fit ever, empty kernel cache", "digits, first fit of the next process")
+    for name, seconds, asked in zip(names, (cold, warm), (COLD, WARM), strict=True):
+        times, again = Times.of(seconds[:, 0]), float(np.median(seconds[:, 1]))
+        note = f"{times}; the same again in that process {again:.3g} s"
+        yield figure(name, times.median, asked, "s", note, times=times._asdict())

@@ -40,7 +40,6 @@ class Trial:
         folds = [fold == k for k in range(min(_FOLDS, rows.size) if rows.size <= _FEW else 1)]
         self.parts = [(np.flatnonzero(~outside), np.flatnonzero(outside)) for outside in folds]
         self._begun: dict[Settings, list[Boosting]] = {}
-        self._known: dict[Settings, np.ndarray] = {}
         self._held_out: dict[Settings, list[tuple[float, Target, np.ndarray]]] = {}
 
     def begin(self, *options: Settings) -> None:
@@ -59,14 +58,12 @@ class Trial:
 
     def losses(self, settings: Settings) -> np.ndarray:
         """Weighted errors of the rows that are held out."""
-        if settings not in self._known:
+        if settings not in self._held_out:
             if settings not in self._begun:
                 self.begin(settings)
             runs = self._begun.pop(settings)
             self._held_out[settings] = [self._run(run, *part) for run, part in zip(runs, self.parts, strict=True)]
-            losses = [target.errors(scores) for _, target, scores in self._held_out[settings]]
-            self._known[settings] = np.concatenate(losses)
-        return self._known[settings]
+        return np.concatenate([target.errors(scores) for _, target, scores in self._held_out[settings]])
 
     def sharpness(self, settings: Settings) -> float:
         """The best one for the rows that were held out; the usual one where the settings were not run."""

@@ -69,13 +69,13 @@ def _other_pieces(tree, blocks, payload, subsets, bounds):
     room = (typeof(blocks), typeof(payload)), (size, number, typeof(tree.spare), typeof(tree), scratch)
     search = finalists = nominals = nominal = 0
     if (block["nominal"] > 0).any():
-        nominals = compiled(_search_nominals, size, *room[0], typeof(subsets), *room[1]).address
+        nominals = compiled(_search_nominals, size, size, *room[0], typeof(subsets), *room[1]).address
         nominal = compiled(
             search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
             lane, lane, size, scratch, from_dtype(FOUND), lane, allocates=True,
         ).address  # fmt: skip
     if not bounds and (block["nominal"] == 0).any():
-        search = compiled(_search_numbers, size, *room[0], *room[1]).address
+        search = compiled(_search_numbers, size, size, *room[0], *room[1]).address
     if not bounds and (block["shift"] > 0).any():
         finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
     return leaves, search, finalists, nominals, nominal
@@ -91,47 +91,36 @@ def _comes_by_subtraction(tree, pool, k, block, width, base):
     return True
 
 
-def _search_numbers(b, blocks, payload, criterion, ridge, rows, tree, scratch):
-    """Histograms of one block of numbers for the new leaves, and their best cuts."""
-    block = blocks.block[b]
-    base = block.origin * payload.width
-    for k in range(2):
-        number = tree.plan[FIRST + k]
-        if number < 0:
-            continue
-        node = tree.node[number]
-        total, histogram = tree.total[number], tree.pool[node.place]
-        if not _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
-            build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
-        found = tree.found[k, b]
-        found.score, found.slot, found.bin, found.missing_right = scan_block(
-            blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch,
-            tree.found_left[k, b], tree.coarse[k],
-        )  # fmt: skip
+def _search_numbers(b, k, blocks, payload, criterion, ridge, rows, tree, scratch):
+    """Histogram of one block of numbers for new leaf ``k``, and its best cut."""
+    block, number = blocks.block[b], tree.plan[FIRST + k]
+    node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
+    histogram = tree.pool[node.place]
+    if not _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
+        build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
+    found = tree.found[k, b]
+    found.score, found.slot, found.bin, found.missing_right = scan_block(
+        blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch, tree.found_left[k, b],
+        tree.coarse[k],
+    )  # fmt: skip
 
 
-def _search_nominals(b, blocks, payload, subsets, criterion, ridge, rows, tree, scratch):
+def _search_nominals(b, k, blocks, payload, subsets, criterion, ridge, rows, tree, scratch):
     """The same for a block of nominal columns."""
-    block = blocks.block[b]
-    base = block.origin * payload.width
-    for k in range(2):
-        number = tree.plan[FIRST + k]
-        if number < 0:
-            continue
-        node = tree.node[number]
-        total, histogram = tree.total[number], tree.pool[node.place]
-        if not _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
-            if block.wide > 0:
-                build_wide_histogram(blocks.codes, block, payload, rows, node.start, node.taken, histogram, base)
-            else:
-                build_histogram(
-                    blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0]
-                )
-        arguments = (
-            subsets, k, b, blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch,
-            tree.found[k, b], tree.found_left[k, b],
-        )  # fmt: skip
-        call(tree.pieces.nominal, arguments)
+    block, number = blocks.block[b], tree.plan[FIRST + k]
+    node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
+    histogram = tree.pool[node.place]
+    if _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
+        pass
+    elif block.wide > 0:
+        build_wide_histogram(blocks.codes, block, payload, rows, node.start, node.taken, histogram, base)
+    else:
+        build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
+    arguments = (
+        subsets, k, b, blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch,
+        tree.found[k, b], tree.found_left[k, b],
+    )  # fmt: skip
+    call(tree.pieces.nominal, arguments)
 
 
 @njit(**ONCE)
@@ -193,23 +182,20 @@ def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, r
 
 
 @njit(**INNER)
-def _bound_leaves(tid, blocks, b, short, rows, tree):
-    """Bounds of the edges of one block's cuts in the new leaves."""
+def _bound_leaf(tid, blocks, b, k, short, rows, tree):
+    """Bounds of the edges of one block's cuts in new leaf ``k``."""
     block, payload, work = blocks.block[b], short.payload, short.work[tid]
+    number = tree.plan[FIRST + k]
+    node = tree.node[number]
     in_pool = short.pool.shape[0] > 0
     base = block.origin * payload.width if in_pool else 0
-    for k in range(2):
-        number = tree.plan[FIRST + k]
-        if number < 0:
-            continue
-        node = tree.node[number]
-        sampled = number == 0 and short.heavy < node.taken
-        histogram = short.pool[node.place] if in_pool else short.histogram[tid]
-        if not in_pool or not _comes_by_subtraction(tree, short.pool, k, block, payload.width, base):
-            end = short.heavy if sampled else node.taken
-            build_histogram(blocks, block, payload, rows, node.start, end, short.total[k], histogram, base, work[3])
-        slack = slack_of(short, number, node.taken - node.start)
-        bound_block(blocks, block, short, k, histogram, base, sampled, slack, work)
+    histogram = short.pool[node.place] if in_pool else short.histogram[tid]
+    sampled = number == 0 and short.heavy < node.taken
+    if not in_pool or not _comes_by_subtraction(tree, short.pool, k, block, payload.width, base):
+        end = short.heavy if sampled else node.taken
+        build_histogram(blocks, block, payload, rows, node.start, end, short.total[k], histogram, base, work[3])
+    slack = slack_of(short, number, node.taken - node.start)
+    bound_block(blocks, block, short, k, histogram, base, sampled, slack, work)
 
 
 @njit(**INNER)
@@ -417,15 +403,18 @@ def grow(
             _begin_edge(tid, n_threads, sync, blocks.block.size, short, rows, tree)
         item = next_item(sync)
         while item < blocks.block.size:
-            if blocks.block[item].nominal > 0:
-                if kinds & NOMINAL != 0:
-                    arguments = (item, blocks, payload, subsets, criterion, ridge, rows, tree, scratch)
+            nominal = blocks.block[item].nominal > 0
+            # Both leaves by one thread, one after the other: the second's histogram may need that of the first.
+            for k in range(2):
+                if plan[FIRST + k] < 0 or kinds & (NOMINAL if nominal else NUMERIC) == 0:
+                    continue
+                if nominal:
+                    arguments = (item, k, blocks, payload, subsets, criterion, ridge, rows, tree, scratch)
                     call(tree.pieces.nominals, arguments)
-            elif kinds & NUMERIC != 0:
-                if short is None:
-                    call(tree.pieces.search, (item, blocks, payload, criterion, ridge, rows, tree, scratch))
+                elif short is None:
+                    call(tree.pieces.search, (item, k, blocks, payload, criterion, ridge, rows, tree, scratch))
                 else:
-                    _bound_leaves(tid, blocks, item, short, rows, tree)
+                    _bound_leaf(tid, blocks, item, k, short, rows, tree)
             item = next_item(sync)
         barrier(n_threads, sync)
         if short is not None:
