@@ -56,7 +56,9 @@ def _bytes(arguments) -> int:
     return total
 
 
-def _boosting(team: Team, X: np.ndarray, y: np.ndarray, learner: str, votes: str, loss: str, nominal=()) -> Boosting:
+def _boosting(
+    team: Team, X: np.ndarray, y: np.ndarray, learner: str, votes: str, loss: str, nominal=(), scores=None
+) -> Boosting:
     classes = np.unique(y)
     table = as_table(X)
     if nominal:
@@ -66,7 +68,7 @@ def _boosting(team: Team, X: np.ndarray, y: np.ndarray, learner: str, votes: str
         table, target, base_learner_from(learner), votes=votes, loss=loss, learning_rate=None, subsample=None,
         ridge=1.0, bins=Bins(), seed=0, team=team, free=False,
     )  # fmt: skip
-    return settings.boosting(table, target, team)
+    return settings.boosting(table, target, team, scores=scores)
 
 
 def _levels(n: int, n_columns: int, n_levels: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,10 +78,10 @@ def _levels(n: int, n_columns: int, n_levels: int, n_classes: int) -> tuple[np.n
     return X, ((X - X.mean(axis=0)) @ rng.normal(size=(n_columns, n_classes)) / n_levels).argmax(axis=1)
 
 
-def _rounds(team: Team, rounds: int, *problem, **options) -> Callable[[], object]:
-    """Rounds of boosting, after one that comes before the counting."""
+def _rounds(team: Team, rounds: int, *problem, before: int = 1, **options) -> Callable[[], object]:
+    """Rounds of boosting, after one or a few that come before the counting."""
     boosting = _boosting(team, *problem, **options)
-    boosting.run(1)
+    boosting.run(before)
     return lambda: boosting.run(rounds)
 
 
@@ -91,6 +93,15 @@ def discrete_stumps(team: Team) -> Callable[[], object]:
 def bounded_stumps(team: Team) -> Callable[[], object]:
     """Many columns, whose cuts are bounded before they are searched."""
     return _rounds(team, 4, *_levels(1500, 60, 200, 10), "stump", "discrete", "exponential")
+
+
+def heavy_pairs(team: Team) -> Callable[[], object]:
+    """As after thousands of rounds: a few labels of each row have almost all of the weight."""
+    X, _ = _levels(1500, 60, 200, 10)
+    y = X[:, 0].astype(int) // 20
+    margin = 20.0 * np.random.default_rng(1).random((1500, 10))
+    scores = np.where(np.arange(10) == y[:, None], margin, -margin)
+    return _rounds(team, 4, X, y, "stump", "discrete", "exponential", scores=scores, before=2)
 
 
 def discrete_products(team: Team) -> Callable[[], object]:
@@ -121,7 +132,7 @@ def prediction(team: Team) -> Callable[[], object]:
 
 CASES: dict[str, Callable[[Team], Callable[[], object]]] = {
     case.__name__.replace("_", " "): case
-    for case in (discrete_stumps, bounded_stumps, discrete_products, real_trees, one_label, prediction)
+    for case in (discrete_stumps, bounded_stumps, heavy_pairs, discrete_products, real_trees, one_label, prediction)
 }
 
 

@@ -12,7 +12,7 @@ from multiboost.data import dataset as datasets
 from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
 from multiboost.kernels.dtypes import FINE_BITS, ROW
-from multiboost.kernels.edge import heavy_first
+from multiboost.kernels.heavy import heavy_first, heavy_pairs, look_for_pairs
 from multiboost.kernels.team import Team
 from multiboost.kernels.update import quantise, quantiser
 
@@ -33,8 +33,9 @@ def table(kind, n, rng):
 
 
 def pull_of(n, n_labels, spread, rng):
-    """G of a round: total weight 1; with a large spread a few rows have almost all of it."""
+    """G of a round: total weight 1; with a large spread a few rows, and a few labels of each, have almost all of it."""
     g = rng.choice([-1.0, 1.0], (n, n_labels)) * np.exp(spread * rng.normal(size=(n, 1)))
+    g *= np.exp(0.5 * spread * rng.normal(size=(n, n_labels)).round())
     g *= rng.integers(1, 4, (n, n_labels))  # so that there are ties
     return g / np.abs(g).sum()
 
@@ -94,6 +95,12 @@ def bounded(monkeypatch):
     monkeypatch.setattr(datasets, "_WIDE", 1)
 
 
+@pytest.fixture(params=[0.0, np.inf], ids=["rows", "pairs"])
+def pairs(request, monkeypatch):
+    """Bounds from heavy rows, or from heavy pairs however many there are."""
+    monkeypatch.setattr(problems, "_PAIRS", request.param)
+
+
 @pytest.fixture(params=[(256, 0.0), (8, 0.0), (8, 1.0), (4, 16.0)], ids=str)
 def search(request, monkeypatch):
     """Groups of a column, and how much weight bounds leave out: from none to almost all."""
@@ -105,7 +112,7 @@ def search(request, monkeypatch):
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("n_labels", [1, 3, 4, 10, 26])
 @pytest.mark.parametrize("kind", ["plain", "missing", "sparse", "clipped"])
-def test_stump(kind, n_labels, n_threads, search):
+def test_stump(kind, n_labels, n_threads, search, pairs):
     """The stump is the best of all cuts."""
     rng = np.random.default_rng(n_labels)
     n = 300
@@ -125,11 +132,11 @@ def test_stump(kind, n_labels, n_threads, search):
 
 @pytest.mark.parametrize("pool", [0, 1 << 20], ids=["anew", "by-subtraction"])
 @pytest.mark.parametrize("kind", ["plain", "missing", "sparse", "clipped"])
-def test_tree(kind, pool, search, monkeypatch):
+def test_tree(kind, pool, search, pairs, monkeypatch):
     """Every cut of a tree is the best of all cuts of its node, and gains what NumPy says.
 
     Without room for the histograms of parents those of both children are built from rows, and the root's from
-    heavy rows.
+    heavy rows or pairs.
     """
     monkeypatch.setattr(problems, "_POOL_BYTES", pool)
     rng = np.random.default_rng(3)
@@ -217,6 +224,42 @@ def test_heavy_first(share):
         assert mass[found[:n_heavy]].min() > mass[found[n_heavy:]].max()
 
 
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_heavy_pairs(share, with_rows):
+    """All pairs above what a sample says, label by label and in the order of rows; the rest is light."""
+    rng = np.random.default_rng(4)
+    n, n_labels = 5000, 3
+    with Team(1) as team:
+        problem = problem_of(rng.normal(size=(n, 2)), pull_of(n, n_labels, 3.0, rng), team, 0.1)
+    rows = np.sort(rng.permutation(n)[:4500]).astype(ROW)
+    weight = np.abs(integers_of(problem, n))
+    least, expected = look_for_pairs(problem.payload, n_labels, rows, share)
+    first, row, light = heavy_pairs(problem.payload, problem.short.mass, n_labels, rows, least, with_rows)
+    heavy = np.zeros((n, n_labels), bool)
+    heavy[rows] = weight[rows] >= least
+    for k in range(n_labels):
+        np.testing.assert_array_equal(row[first[k] : first[k + 1]], np.flatnonzero(heavy[:, k]))
+    rest = np.flatnonzero(heavy.any(axis=1)) if with_rows else []
+    np.testing.assert_array_equal(row[first[n_labels] :], rest)
+    assert light == weight[rows][~heavy[rows]].sum()
+    assert light <= 1.5 * share * weight[rows].sum()  # of a sample
+    assert abs(heavy.sum() - expected) <= 0.1 * expected + 50
+
+
+def test_pairs_are_chosen_where_they_are_few():
+    """Not in the first round, whose weights are alike."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(400, 3))
+    with Team(1) as team:
+        even = problem_of(X, pull_of(400, 10, 0.0, rng), team, 0.1)
+        uneven = problem_of(X, pull_of(400, 10, 6.0, rng), team, 0.1)
+    assert even.heavy_pairs is None
+    pairs, light = uneven.heavy_pairs
+    assert 0 < light < 0.01 * uneven.unit
+    assert pairs.row.size < 1000
+
+
 def test_a_run_is_the_same_with_any_bounds(monkeypatch):
     """Many rounds, in which weights gather on few rows: the model does not depend on what bounds leave out."""
     rng = np.random.default_rng(5)
@@ -224,10 +267,14 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
     y = (np.nan_to_num(X[:, 0]) > 0.3).astype(int) + (np.nan_to_num(X[:, 1]) > 0) + (rng.random(400) < 0.05)
     for learner in ("stump", "tree:6", "product:3"):
         digests = set()
-        for columns, groups, light in ((1000, 0, 0.0), (1, 65535, 0.0), (1, 16, 0.03), (1, 4, 1.0)):
+        for columns, groups, light, pairs in (
+            (1000, 0, 0.0, 0.0), (1, 65535, 0.0, 0.0), (1, 16, 0.03, 0.0), (1, 4, 1.0, 0.0), (1, 16, 0.03, np.inf),
+            (1, 65535, 1.0, np.inf), (1, 4, 1.0, 0.5),
+        ):  # fmt: skip
             monkeypatch.setattr(datasets, "_WIDE", columns)  # from so many on there are bounds
             monkeypatch.setattr(datasets, "_GROUPS", groups)
             monkeypatch.setattr(problems, "_LIGHT", light)
+            monkeypatch.setattr(problems, "_PAIRS", pairs)
             model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)
             digests.add(model.ensemble_.digest())
         assert len(digests) == 1

@@ -10,18 +10,21 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, apart, lanes
-from ..kernels.edge import SHORT, SHORT_BITS, Short, heavy_first
+from ..kernels.edge import SHORT, SHORT_BITS, Short
 from ..kernels.grow import with_pieces
 from ..kernels.growing import Tree, new_subsets, new_tree
+from ..kernels.heavy import heavy_first, heavy_pairs, look_for_pairs
 from ..kernels.histogram import Payload, with_loops
 from ..kernels.lanes import new_scratch
+from ..kernels.pairs import Pairs, new_pairs, no_pairs, read_values
 from ..kernels.team import Team
 from ..kernels.update import CHUNK, quantise, quantiser
 from ..kernels.virtual import flip_labels
 from .classifier import BaseClassifier
 from .criterion import Criterion, Edge
 
-_LIGHT = 2.0**-5  # weight of the rows that bounds of the edge leave out, in units of the last edge
+_LIGHT = 2.0**-5  # weight of the rows or pairs that bounds of the edge leave out, in units of the last edge
+_PAIRS = 0.25  # heavy pairs, in units of all lanes, below which to add them one by one is faster
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
 
@@ -78,12 +81,14 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
         lost=np.zeros(-(-n // CHUNK), np.int64),
         heavy=n,
         light=0,
+        pairs=no_pairs(SHORT),
         rounding=0,
         histogram=np.empty((n_threads, block_rows * width), SHORT),
         pool=np.empty((0, 0), SHORT),
         total=np.zeros((2, width), SHORT),
         partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
         work=new_scratch(n_threads, width, SHORT),
+        borders=np.zeros((n_threads, 3, apart(block_rows, SHORT)), SHORT),
         row_bound=np.empty((2, blocks.n_rows), SHORT),
         bound=np.empty((2, blocks.column.size), np.int64),
         first_bin=dataset.first_bin,
@@ -140,6 +145,7 @@ class Problem:
     others: np.ndarray = field(default_factory=lambda: np.zeros(0, ROW))
     signs: Callable[[], np.ndarray] | None = None
     level: int = 0  # how often labels were made virtual: each level has its own payload
+    real: Problem | None = None  # the same before labels were made virtual the last time, under the edge
 
     @property
     def n_rows(self) -> int:
@@ -195,13 +201,37 @@ class Problem:
                 self.rooms[key] = np.empty((places, size), SHORT)
             short = self.short._replace(heavy=self.rows.size, light=0, rounding=rounding, pool=self.rooms[key])
             return self.rows.astype(ROW, copy=True), short
+        if self.heavy_pairs is not None:
+            pairs, light = self.heavy_pairs
+            read_values(pairs, self.short.payload)
+            return self.rows.astype(ROW, copy=True), self.short._replace(
+                heavy=0, light=light, pairs=pairs, rounding=rounding
+            )
         rows = np.empty(self.rows.size, ROW)
         heavy, light = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, rows)
         return rows, self.short._replace(heavy=heavy, light=light, rounding=rounding)
 
+    @cached_property
+    def heavy_pairs(self) -> tuple[Pairs, int] | None:
+        """The pairs that have almost all of the weight, and that of the others; None where they are not few.
+
+        Signs of labels make no difference.
+        """
+        if self.real is not None:
+            return self.real.heavy_pairs
+        if self.short is None:
+            return None
+        share, blocks = _LIGHT * self.edge, self.dataset.blocks
+        least, n_pairs = look_for_pairs(self.payload, self.n_labels, self.rows, share)
+        with_rows = self.dataset.grouped
+        if n_pairs + with_rows * self.rows.size >= _PAIRS * self.rows.size * self.short.payload.lanes:
+            return None
+        first, row, light = heavy_pairs(self.payload, self.short.mass, self.n_labels, self.rows, least, with_rows)
+        return new_pairs(first, row, SHORT, blocks.n_rows, blocks.block.size), light
+
     def on_rows(self, rows: np.ndarray, others: np.ndarray) -> Problem:
         """The same problem for some of the samples; ``others`` are given leaves."""
-        return replace(self, rows=rows.astype(ROW, copy=False), others=others.astype(ROW, copy=False))
+        return replace(self, rows=rows.astype(ROW, copy=False), others=others.astype(ROW, copy=False), real=None)
 
     def _room_for(self, criterion: Criterion) -> tuple[Payload, Short | None]:
         """Payloads of the next level of virtual labels."""
@@ -237,7 +267,7 @@ class Problem:
         )
         if short is not None and self.short is not None:
             short = short._replace(mass=self.short.mass, lost=self.short.lost)
-        return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1)
+        return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1, real=self)
 
     def _quantised(self, criterion: Criterion, signs: Callable[[], np.ndarray] | None) -> Problem:
         """The problem with G multiplied by signs, for any criterion."""
@@ -246,6 +276,7 @@ class Problem:
         found = replace(
             self, criterion=criterion, payload=payload, short=short, unit=unit, scale_g=self.scale_g / self.unit * unit,
             scale_h=self.scale_h / self.unit * unit, signs=signs, level=self.level + 1,
+            real=None,
         )  # fmt: skip
         self.team.run(
             quantise, quantiser(criterion.code, payload, self.n_labels), found.pull.reshape(-1),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -128,7 +129,8 @@ class Boosting:
             advance, self.loss.code, self._pieces, self._flat, leaf, offset, values,
             problem.payload, problem.short, problem.unit, self._out, alone=problem.is_small,
         )  # fmt: skip
-        problem.scale_g, problem.scale_h = float(self._out[3]), float(self._out[4])
+        # A new one: what the old one has found out about its weights is not true of these.
+        self.problem = replace(problem, scale_g=float(self._out[3]), scale_h=float(self._out[4]))
 
     @property
     def training_error(self) -> float:

@@ -121,6 +121,8 @@ class Dataset:
         Whether edges of cuts are bounded before they are searched exactly, see ``kernels.edge``.
     first_bin : ndarray
         First bin of every histogram row.
+    grouped : bool
+        Whether bins of numbers share histogram rows.
     row_codes : float
         Mean number of stored codes per row: the work of one pass over the table.
     """
@@ -161,6 +163,8 @@ class Dataset:
             row_bytes //= 2  # of the short payload
         binned = [one for _, one in columns]
         self.blocks, self.first_bin = _pack(binned, table.n_rows, row_bytes, n_threads, coarse, self.bounded)
+        columns_of = self.blocks.column
+        self.grouped = bool(((columns_of["n_bins"] > columns_of["n_rows"]) & (columns_of["nominal"] == 0)).any())
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
 
 

@@ -15,7 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .dtypes import EDGE, Z
-from .lanes import in_groups, load, sum_of
+from .lanes import in_groups, load, pointer_to, sum_of
 
 _DOUBLE = ir.DoubleType()
 
@@ -36,16 +36,20 @@ def _sqrt(builder, vector):
     return builder.call(function, [vector])
 
 
+def _sizes(builder, total, left):
+    """|total - 2 left|, lane by lane."""
+    difference = builder.sub(total, builder.add(left, left))
+    zero = ir.Constant(difference.type, None)
+    return builder.select(builder.icmp_signed("<", difference, zero), builder.sub(zero, difference), difference)
+
+
 def _edge(context, builder, kinds, left, total, n):
     """Sum over the n labels of |total - 2 left|, in the integers of the histogram."""
     score = cgutils.alloca_once_value(builder, context.get_constant(kinds[0].dtype, 0))
 
     def body(k, lanes):
         a = load(context, builder, kinds[0], left, k, lanes)
-        difference = builder.sub(load(context, builder, kinds[1], total, k, lanes), builder.add(a, a))
-        zero = ir.Constant(difference.type, None)
-        negative = builder.icmp_signed("<", difference, zero)
-        sizes = builder.select(negative, builder.sub(zero, difference), difference)
+        sizes = _sizes(builder, load(context, builder, kinds[1], total, k, lanes), a)
         builder.store(builder.add(builder.load(score), sum_of(builder, sizes, builder.add)), score)
 
     in_groups(builder, n, body)
@@ -86,6 +90,55 @@ def edge_score(typingctx, left, total, n):
         return _edge(context, builder, signature.args, *args)
 
     return left.dtype(left, total, types.intp), codegen
+
+
+def _running(builder, vector):
+    """Sums of the lanes up to each."""
+    n = vector.type.count
+    zero = ir.Constant(vector.type, None)
+    shift = 1
+    while shift < n:
+        lanes = [i if i < shift else n + i - shift for i in range(n)]
+        moved = builder.shuffle_vector(zero, vector, ir.Constant(ir.VectorType(ir.IntType(32), n), lanes))
+        vector = builder.add(vector, moved)
+        shift *= 2
+    return vector
+
+
+@intrinsic
+def add_edges(typingctx, edges, sums, first, n, left, total):
+    """What one label adds to the edges of the cuts of a column: edges[first : first+n] += |total - 2 left|.
+
+    sums : of the label, at the column's histogram rows; ``left`` is what is on the left of all of them
+    """
+
+    def codegen(context, builder, signature, args):
+        edges, sums, first, n, left, total = args
+        size = n.type
+        before = cgutils.alloca_once_value(builder, left)
+
+        def body(k, lanes):
+            at = builder.add(first, k)
+            own = _running(builder, load(context, builder, signature.args[1], sums, at, lanes))
+            so_far = builder.load(before)
+            # The next rows wait for this sum only, not for the edges.
+            last = builder.extract_element(own, ir.Constant(ir.IntType(32), lanes - 1))
+            builder.store(builder.add(so_far, last), before)
+            pointer = pointer_to(context, builder, signature.args[0], edges, at, lanes)
+            old = builder.load(pointer)
+            old.align = signature.args[0].dtype.bitwidth // 8
+            on_left = builder.add(own, _splat(builder, so_far, lanes))
+            sizes = _sizes(builder, _splat(builder, total, lanes), on_left)
+            builder.store(builder.add(old, sizes), pointer).align = old.align
+
+        with cgutils.for_range(builder, builder.lshr(n, size(3))) as loop:
+            body(builder.shl(loop.index, size(3)), 8)
+        whole = builder.and_(n, size(-8))
+        with cgutils.for_range(builder, builder.sub(n, whole)) as loop:
+            body(builder.add(whole, loop.index), 1)
+        return context.get_dummy_value()
+
+    return types.void(edges, sums, types.intp, types.intp, sums.dtype, sums.dtype), codegen
 
 
 @intrinsic

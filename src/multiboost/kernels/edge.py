@@ -3,30 +3,30 @@
 Discrete votes are searched in every bin, in sums of 64 bits.  Most of that work goes to
 columns which lose by far, so the search has two steps:
 
-1. `bound_block` has sums of a *short* payload, 32 bits wide, over groups of bins and, at the
-   root of a stump, over the heavy rows only.  Where the short edges at the two borders of a group are a
-   and b and the rows inside have the mass m, no cut inside has a short edge above
-   (a + b) / 2 + m: moving a row from one side to the other changes the edge by at most twice its
-   mass.  What rounding and the rows left out can change is the *slack*.
+1. `bound_rows` has sums of a *short* payload, 32 bits wide, over groups of bins and, at the
+   root of a stump, over the heavy rows only; `bound_pairs` has them there over heavy pairs of row and label.
+   Where the short edges at the two borders of a group are a and b and the rows inside have the
+   mass m, no cut inside has a short edge above (a + b) / 2 + m: moving a row from one side to the
+   other changes the edge by at most twice its mass.  What rounding and the rows or pairs left out can change is
+   the *slack*.
 2. `exact_cut` searches columns bin by bin, those with the largest bounds first, in the
    groups that may win, until no bound reaches the best edge found.
 
-The result is that of searching everything, ties included.  Leaving out light rows and pruning by
-what they could still add is the idea of Appel et al. (2013).
+The result is that of searching everything, ties included.  Leaving out what is light and pruning by
+what it could still add is the idea of Appel et al. (2013).
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from .blocks import bin_of, column_of
-from .criteria import edge_score
+from .criteria import add_edges, edge_score
 from .extremes import greater, lesser
 from .histogram import Payload
-from .lanes import ALLOCATING, INNER, add_lanes, copy, zero
+from .lanes import INNER, add_lanes, copy, zero
+from .pairs import Pairs, add_pairs
 
 SHORT, SHORT_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
 _NO_CUT = -1
@@ -40,14 +40,16 @@ class Short(NamedTuple):
     drop: int  # its unit is 2**drop units of the exact payload
     mass: np.ndarray  # (n,) int64, sum of |payload| over the labels, in exact units
     lost: np.ndarray  # (chunks,) int64, sums of |exact - short|, in exact units
-    heavy: int  # rows of the root that are summed, the first ones
-    light: int  # mass of its other rows, in exact units
+    heavy: int  # rows of the root that are summed, the first ones; none where pairs are
+    light: int  # mass of its other rows or pairs, in exact units
+    pairs: Pairs
     rounding: int  # what a short edge of all rows may be off, in exact units
     histogram: np.ndarray  # (threads, largest block) SHORT, where there is no pool
     pool: np.ndarray  # (places + 2, all histogram rows * width) SHORT, as that of the tree; no places: no pool
     total: np.ndarray  # (2, width) SHORT, of the new leaves
     partial: np.ndarray  # (threads, 2, width and more) SHORT, each thread's on cache lines of its own
     work: np.ndarray  # (threads, 4 or more, width) SHORT
+    borders: np.ndarray  # (threads, 3, rows of the largest block and more) SHORT: edges, with missing values left; mass
     row_bound: np.ndarray  # (2, histogram rows) SHORT
     bound: np.ndarray  # (2, slots) int64: the largest of its column, in exact units; below 0: done
     first_bin: np.ndarray  # (histogram rows,) intp, first of the bins that share the row
@@ -72,6 +74,12 @@ def _end_bin(short, column, block, g):
 
 
 @njit(**INNER)
+def _is_group(short, column, block, g):
+    """Whether the column's histogram row ``g`` has several bins."""
+    return _end_bin(short, column, block, g) - short.first_bin[block.origin + (column.code >> block.shift) + g] > 1
+
+
+@njit(**INNER)
 def slack_of(short, number, n_rows):
     """What the short edges of a node of so many rows may be off, in exact units.
 
@@ -83,12 +91,56 @@ def slack_of(short, number, n_rows):
 
 
 @njit(**INNER)
-def bound_block(blocks, block, short, k, histogram, base, sampled, slack, work):
+def _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, sampled, slack):
+    """OUT short.row_bound[k], short.bound[k] of one column.
+
+    borders : at the column's histogram rows, the edge of a cut after the row, the same with missing values on the
+        left, and the mass of the row; at that of missing values, the edge of a cut that has nothing else on its left
+    constant : edge of a cut that has nothing on its left
+    sampled : whether not all rows of the node are in the sums; then no bin counts as empty
+    """
+    edges, beside, mass = borders[0], borders[1], borders[2]
+    column = blocks.column[slot]
+    first, last = column.code >> block.shift, column.last >> block.shift
+    before, before_missing = np.int64(constant), np.int64(edges[last])
+    covered = np.int64(mass[last]) if column.missing != 0 else np.int64(0)
+    all_mass = np.int64(short.total[k, short.n_labels])
+    any_group = column.n_bins > column.n_rows
+    best = np.int64(_NO_CUT)
+    for g in range(column.n_rows):
+        inside = np.int64(mass[first + g])
+        covered += inside
+        bound = np.int64(_NO_CUT)
+        if inside > 0 or sampled:
+            is_group = any_group and _is_group(short, column, block, g)
+            # A cut with nothing on its right is none; a group may have others.
+            is_last = g == column.n_rows - 1 if sampled else covered == all_mass
+            edge = np.int64(edges[first + g])
+            if is_group:
+                bound = (before + edge + 1) // 2 + inside
+            elif has_missing or not is_last:
+                bound = edge
+            before = edge
+            if has_missing:
+                edge = np.int64(beside[first + g])
+                if is_group:
+                    bound = greater(bound, (before_missing + edge + 1) // 2 + inside)
+                elif not is_last:
+                    bound = greater(bound, edge)
+                before_missing = edge
+        short.row_bound[k, block.origin + first + g] = bound
+        best = greater(best, bound)
+    short.bound[k, slot] = (best << short.drop) + slack if best >= 0 else best
+
+
+@njit(**INNER)
+def bound_rows(blocks, block, short, k, histogram, base, sampled, slack, work, borders):
     """OUT short.row_bound[k], short.bound[k] of the columns of one block of numbers.
 
     histogram : short, of the node; the block's rows begin at element ``base``
-    sampled : whether the histogram is not of all rows of the node; then no bin counts as empty
+    sampled : whether the histogram is not of all rows of the node
     work : scratch, (3 or more, width)
+    borders : scratch, see `_bound_column`
     """
     payload = short.payload
     width = payload.width
@@ -99,46 +151,61 @@ def bound_block(blocks, block, short, k, histogram, base, sampled, slack, work):
     constant = _edge(left, total, payload, mass_lane)
     for slot in range(block.slot, block.slot_end):
         column = blocks.column[slot]
-        first = column.code >> block.shift
-        n_rows = column.n_rows
+        first, last = column.code >> block.shift, column.last >> block.shift
         has_missing = False
-        missing_mass = np.int64(0)
         if column.missing != 0:
-            copy(miss, 0, histogram, base + (column.last >> block.shift) * width, width)
-            missing_mass = np.int64(miss[mass_lane])
-            has_missing = sampled or missing_mass > 0
+            copy(miss, 0, histogram, base + last * width, width)
+            has_missing = sampled or miss[mass_lane] > 0
+            borders[0, last] = _edge(miss, total, payload, mass_lane)
+            borders[2, last] = miss[mass_lane]
         zero(left, 0, width)
-        before, before_missing = constant, constant
-        if has_missing:
-            before_missing = _edge(miss, total, payload, mass_lane)
-        best = np.int64(_NO_CUT)
-        for g in range(n_rows):
-            at = base + (first + g) * width
-            mass = np.int64(histogram[at + mass_lane])
-            bound = np.int64(_NO_CUT)
-            is_group = _end_bin(short, column, block, g) - short.first_bin[block.origin + first + g] > 1
-            if mass > 0 or sampled:
-                add_lanes(left, 0, histogram, at, width)
-                edge = _edge(left, total, payload, mass_lane)
-                # A cut with nothing on its right is none; a group may have others.
-                is_last = g == n_rows - 1 if sampled else left[mass_lane] + missing_mass == total[mass_lane]
-                if is_group:
-                    bound = (before + edge + 1) // 2 + mass
-                elif has_missing or not is_last:
-                    bound = edge
-                before = edge
-                if has_missing:
-                    copy(other, 0, left, 0, width)
-                    add_lanes(other, 0, miss, 0, width)
-                    edge = _edge(other, total, payload, mass_lane)
-                    if is_group:
-                        bound = greater(bound, (before_missing + edge + 1) // 2 + mass)
-                    elif not is_last:
-                        bound = greater(bound, edge)
-                    before_missing = edge
-            short.row_bound[k, block.origin + first + g] = bound
-            best = greater(best, bound)
-        short.bound[k, slot] = (best << short.drop) + slack if best >= 0 else best
+        for row in range(first, first + column.n_rows):
+            at = base + row * width
+            borders[2, row] = histogram[at + mass_lane]
+            if histogram[at + mass_lane] == 0 and not sampled:
+                continue
+            add_lanes(left, 0, histogram, at, width)
+            borders[0, row] = _edge(left, total, payload, mass_lane)
+            if has_missing:
+                copy(other, 0, left, 0, width)
+                add_lanes(other, 0, miss, 0, width)
+                borders[1, row] = _edge(other, total, payload, mass_lane)
+        _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, sampled, slack)
+
+
+@njit(**INNER)
+def bound_pairs(blocks, b, short, k, slack, sums, borders):
+    """The same from heavy pairs: one label after the other is added to the edges.
+
+    sums : scratch, of the rows of a block
+    """
+    block, pairs = blocks.block[b], short.pairs
+    n = block.origin_end - block.origin
+    mass = pairs.mass[block.origin : block.origin_end]
+    if not pairs.has_mass[b]:
+        add_pairs(blocks, block, pairs, short.n_labels, mass)
+        pairs.has_mass[b] = True
+    copy(borders[2], 0, mass, 0, n)
+    zero(borders[0], 0, n)
+    zero(borders[1], 0, n)
+    constant = np.int64(0)
+    for label in range(short.n_labels):
+        if pairs.first[label] == pairs.first[label + 1]:
+            continue
+        add_pairs(blocks, block, pairs, label, sums)
+        total = np.int32(pairs.total[label])
+        constant += abs(pairs.total[label])
+        for slot in range(block.slot, block.slot_end):
+            column = blocks.column[slot]
+            first = column.code >> block.shift
+            add_edges(borders[0], sums, first, column.n_rows, np.int32(0), total)
+            if column.missing != 0:
+                last = column.last >> block.shift
+                borders[0, last] += abs(total - 2 * sums[last])
+                add_edges(borders[1], sums, first, column.n_rows, sums[last], total)
+    for slot in range(block.slot, block.slot_end):
+        has_missing = blocks.column[slot].missing != 0
+        _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, True, slack)
 
 
 @njit(**INNER)
@@ -212,49 +279,3 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, lea
                 best, best_bin, best_missing = score, b, 1 - side
                 copy(best_left, 0, other if side == 1 else left, 0, width)
     return best, best_bin, best_missing
-
-
-@intrinsic
-def leading_zeros(typingctx, number):
-    def codegen(context, builder, signature, args):
-        return builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.int64), codegen
-
-
-@njit(**ALLOCATING)
-def heavy_first(mass, rows, share, out):
-    """OUT out: the rows, heavy ones first; light are those which together have at most ``share`` of the mass.
-
-    Rows are told apart by the binary logarithm of their mass only, and keep their order.
-
-    Returns
-    -------
-    n_heavy, light_mass
-    """
-    sums = np.zeros(64, np.int64)
-    counts = np.zeros(64, np.intp)
-    for r in range(rows.size):
-        m = mass[rows[r]]
-        size = 63 - leading_zeros(m | 1)
-        sums[size] += m
-        counts[size] += 1
-    limit = np.int64(share * sums.sum())
-    light_mass = np.int64(0)
-    n_light = np.intp(0)
-    border = 0
-    while border < 63 and light_mass + sums[border] <= limit:
-        light_mass += sums[border]
-        n_light += counts[border]
-        border += 1
-    least = np.int64(1) << border if border > 0 else np.int64(0)
-    n_heavy = rows.size - n_light
-    to_heavy, to_light = np.intp(0), n_heavy
-    for r in range(rows.size):
-        if mass[rows[r]] >= least:
-            out[to_heavy] = rows[r]
-            to_heavy += 1
-        else:
-            out[to_light] = rows[r]
-            to_light += 1
-    return n_heavy, light_mass

@@ -19,7 +19,7 @@ from numba import from_dtype, njit, typeof, types
 from .ahead import wait
 from .blocks import BLOCK, COLUMN, Blocks
 from .dtypes import COARSE, CODE, EDGE, NODE
-from .edge import bound_block, exact_cut, slack_of
+from .edge import bound_pairs, bound_rows, exact_cut, slack_of
 from .extremes import greater, lesser
 from .growing import (
     BORDER,
@@ -184,9 +184,13 @@ def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, r
 @njit(**INNER)
 def _bound_leaf(tid, blocks, b, k, short, rows, tree):
     """Bounds of the edges of one block's cuts in new leaf ``k``."""
-    block, payload, work = blocks.block[b], short.payload, short.work[tid]
+    block, payload, work, borders = blocks.block[b], short.payload, short.work[tid], short.borders[tid]
     number = tree.plan[FIRST + k]
     node = tree.node[number]
+    slack = slack_of(short, number, node.taken - node.start)
+    if number == 0 and short.pairs.first.size > 0:
+        bound_pairs(blocks, b, short, k, slack, short.histogram[tid], borders)
+        return
     in_pool = short.pool.shape[0] > 0
     base = block.origin * payload.width if in_pool else 0
     histogram = short.pool[node.place] if in_pool else short.histogram[tid]
@@ -194,8 +198,7 @@ def _bound_leaf(tid, blocks, b, k, short, rows, tree):
     if not in_pool or not _comes_by_subtraction(tree, short.pool, k, block, payload.width, base):
         end = short.heavy if sampled else node.taken
         build_histogram(blocks, block, payload, rows, node.start, end, short.total[k], histogram, base, work[3])
-    slack = slack_of(short, number, node.taken - node.start)
-    bound_block(blocks, block, short, k, histogram, base, sampled, slack, work)
+    bound_rows(blocks, block, short, k, histogram, base, sampled, slack, work, borders)
 
 
 @njit(**INNER)
