@@ -99,8 +99,8 @@ class State(NamedTuple):
 
 
 @njit(**ONCE)
-def _add_terms(scores, first, last, leaf, offset, values):
-    """F += product over terms of the leaves' values."""
+def _add_terms(scores, first, last, leaf, offset, values, products):
+    """F += product over terms of the leaves' values; ``products`` is scratch as large as F."""
     n_terms = leaf.shape[0]
     n_labels = values.shape[1]
     if n_terms == 1 and n_labels == 1:
@@ -114,12 +114,16 @@ def _add_terms(scores, first, last, leaf, offset, values):
         if n_terms == 1:
             for k in range(n_labels):
                 row[k] += values[a, k]
-        else:
+        else:  # term after term, not label after label: vector code
+            h = products[i * n_labels : (i + 1) * n_labels]
             for k in range(n_labels):
-                h = values[a, k]
-                for t in range(1, n_terms):
-                    h *= values[offset[t] + leaf[t, i], k]
-                row[k] += h
+                h[k] = values[a, k]
+            for t in range(1, n_terms):
+                factor = values[offset[t] + leaf[t, i]]
+                for k in range(n_labels):
+                    h[k] *= factor[k]
+            for k in range(n_labels):
+                row[k] += h[k]
 
 
 @njit(**_FINITE)
@@ -363,7 +367,8 @@ def advance(tid, n_threads, sync, loss, pieces, state, leaf, offset, values, pay
     while chunk < n_chunks:
         first, last = chunk * CHUNK, lesser(n, chunk * CHUNK + CHUNK)
         if leaf.shape[0] > 0:
-            _add_terms(state.scores, first, last, leaf, offset, values)
+            # G of the last round is needed no more.
+            _add_terms(state.scores, first, last, leaf, offset, values, state.pull)
         signed, scores = (
             state.signed[first * n_labels : last * n_labels],
             state.scores[first * n_labels : last * n_labels],
