@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from time import perf_counter
 from types import SimpleNamespace
 
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 from multiboost import AdaBoostMHClassifier
+from multiboost.data.dataset import Dataset, seems_bounded
+from multiboost.data.table import DenseTable
+from multiboost.estimators import adaboost_mh
 from multiboost.kernels import ahead
 from multiboost.kernels.grow import compile_growth, grow
 from multiboost.kernels.piece import compiled
@@ -28,6 +32,7 @@ def helper(tmp_path, monkeypatch):
     (tmp_path / "ahead_helper.py").write_text(
         "import pathlib, sys, time\n"
         f"def work(): pathlib.Path({str(tmp_path / 'done')!r}).write_text(sys.modules['__main__'].__name__)\n"
+        f"def say(word): pathlib.Path({str(tmp_path / 'done')!r}).write_text(word)\n"
         "def hang(): time.sleep(600)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -84,13 +89,18 @@ def test_without_another_python(kernel, helper, monkeypatch, python):
         ahead.wait()
 
 
-def test_what_is_compiled_is_what_a_fit_needs(monkeypatch):
+@pytest.mark.parametrize(("votes", "n_columns"), [("real", 2), ("discrete", 2), ("discrete", 60)])
+def test_what_is_compiled_is_what_a_fit_needs(votes, n_columns, monkeypatch):
     """The other process has no table: it must come to the same types."""
-    X, y = np.arange(40.0).reshape(20, 2) % 7, np.arange(20) % 3
-    AdaBoostMHClassifier("tree:3", 1, loss="exponential").fit(X, y)
+    X, y = np.random.default_rng(0).integers(0, 7, (20, n_columns)).astype(float), np.arange(20) % 3
+    asked = []
+    monkeypatch.setattr(adaboost_mh, "compiling", lambda *given, **_: asked.append(given) or nullcontext())
+    AdaBoostMHClassifier("tree:3", 1, votes=votes, loss="exponential", n_jobs=2).fit(X, y)
     before, signatures = compiled.cache_info().misses, []
     monkeypatch.setattr(grow, "compile", signatures.append)
-    compile_growth()
+    ((kernel, function, *arguments),) = asked
+    assert (kernel, function) == (grow, f"{compile_growth.__module__}:{compile_growth.__name__}")
+    compile_growth(*arguments)
     assert compiled.cache_info().misses == before
     assert signatures[0] in grow.signatures
 
@@ -105,15 +115,45 @@ X = rng.normal(size=(1400, 12))
 X[:, 11] = rng.integers(0, 9, 1400)
 F = X[:, :4] @ rng.normal(size=(4, 4)) + rng.normal(size=(1400, 4))
 digest = hashlib.sha256()
-for y, nominal, loss in (
-    (F.argmax(1), [11], "exponential"), (F.argmax(1), None, "logistic"),
-    (F[:, 0] > 0, None, "exponential"), (F[:, 0] > 0, None, "logistic"),
+for y, nominal, loss, votes in (
+    (F.argmax(1), [11], "exponential", "real"), (F.argmax(1), None, "logistic", "real"),
+    (F[:, 0] > 0, None, "exponential", "real"), (F[:, 0] > 0, None, "logistic", "real"),
+    (F.argmax(1), None, "exponential", "discrete"),
 ):
-    clf = AdaBoostMHClassifier("tree:12", 6, loss=loss, n_jobs=int(sys.argv[1]), nominal_features=nominal).fit(X, y)
+    clf = AdaBoostMHClassifier(
+        "tree:12", 6, loss=loss, votes=votes, max_bins=1000, n_jobs=int(sys.argv[1]), nominal_features=nominal
+    ).fit(X, y)
     for bits in (clf.decision_function(X), clf.history_["risk"], clf.history_["training_error"]):
         digest.update(bits.tobytes())
 print(digest.hexdigest())
 """
+
+
+def test_which_tables_seem_bounded():
+    """Wide ones, and those with many values in a column, where there may be as many bins."""
+    rng = np.random.default_rng(0)
+    for X, max_bins in (
+        (rng.integers(0, 9, (50, 60)), 256), (rng.normal(size=(900, 3)), 1000), (rng.normal(size=(900, 3)), 256),
+        (rng.integers(0, 9, (900, 3)), 1000), (rng.normal(size=(200, 3)), 1000),
+    ):  # fmt: skip
+        table = DenseTable(X.astype(float))
+        assert seems_bounded(table, max_bins) == Dataset(table, max_bins, None, 64).bounded
+
+
+def test_a_piece_that_is_not_in_the_cache(kernel, helper, tmp_path):
+    """The kernel is, the piece beside it is not: the other process starts, and is told what to do."""
+    (tmp_path / "grow.kernel-1.py311.nbi").touch()
+    with ahead.compiling(kernel, "ahead_helper:work"):
+        ahead.wait()
+    assert not helper.exists()
+    with ahead.compiling(kernel, "ahead_helper:say", "it", piece="hopefuls"):
+        ahead.wait()
+    assert helper.read_text() == "it"
+    helper.unlink()
+    (tmp_path / "edge.hopefuls-1.py311.nbi").touch()
+    with ahead.compiling(kernel, "ahead_helper:say", "it", piece="hopefuls"):
+        ahead.wait()
+    assert not helper.exists()
 
 
 def test_whoever_compiles_the_bits_are_the_same(tmp_path):

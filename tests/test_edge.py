@@ -12,7 +12,8 @@ from multiboost.data import dataset as datasets
 from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
 from multiboost.kernels.dtypes import FINE_BITS, ROW
-from multiboost.kernels.heavy import heavy_first, heavy_pairs, look_for_pairs
+from multiboost.kernels.heavy import SIZES, heavy_first, look_for_pairs
+from multiboost.kernels.pairs import find_pairs
 from multiboost.kernels.team import Team
 from multiboost.kernels.update import quantise, quantiser
 
@@ -214,7 +215,7 @@ def test_heavy_first(share):
     mass[:5] = 0
     rows = rng.permutation(1000)[:800].astype(ROW)
     found = np.empty_like(rows)
-    n_heavy, light = heavy_first(mass, rows, share, found)
+    n_heavy, light = heavy_first(mass, rows, share, np.zeros((2, SIZES), np.int64), found)
     np.testing.assert_array_equal(np.sort(found), np.sort(rows))
     assert light == mass[found[n_heavy:]].sum() <= share * mass[rows].sum()
     for part in (found[:n_heavy], found[n_heavy:]):
@@ -234,8 +235,8 @@ def test_heavy_pairs(share, with_rows):
         problem = problem_of(rng.normal(size=(n, 2)), pull_of(n, n_labels, 3.0, rng), team, 0.1)
     rows = np.sort(rng.permutation(n)[:4500]).astype(ROW)
     weight = np.abs(integers_of(problem, n))
-    least, expected = look_for_pairs(problem.payload, n_labels, rows, share)
-    first, row, light = heavy_pairs(problem.payload, problem.short.mass, n_labels, rows, least, with_rows)
+    least, expected = look_for_pairs(problem.payload, n_labels, rows, share, np.zeros((2, SIZES), np.int64))
+    first, row, light = find_pairs(problem.payload, problem.short.mass, n_labels, rows, least, with_rows)
     heavy = np.zeros((n, n_labels), bool)
     heavy[rows] = weight[rows] >= least
     for k in range(n_labels):

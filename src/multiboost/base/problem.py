@@ -9,16 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..kernels.dtypes import EDGE, FINE_BITS, NEWTON, ROW, Z, apart, lanes
-from ..kernels.edge import SHORT, SHORT_BITS, Short
+from ..kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
+from ..kernels.edge import SHORT, Short, pairs_piece
+from ..kernels.edge import new_short as short_room
 from ..kernels.grow import with_pieces
 from ..kernels.growing import Tree, new_subsets, new_tree
-from ..kernels.heavy import heavy_first, heavy_pairs, look_for_pairs
+from ..kernels.heavy import SIZES, heavy_first, look_for_pairs
 from ..kernels.histogram import Payload, with_loops
-from ..kernels.lanes import new_scratch
-from ..kernels.pairs import Pairs, new_pairs, no_pairs, read_values
+from ..kernels.pairs import Pairs, find_pairs, new_pairs, read_values
 from ..kernels.team import Team
-from ..kernels.update import CHUNK, quantise, quantiser
+from ..kernels.update import quantise, quantiser
 from ..kernels.virtual import flip_labels
 from .classifier import BaseClassifier
 from .criterion import Criterion, Edge
@@ -59,42 +59,17 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
     """Room for the short payload of the edge; None where cuts are searched without bounds."""
     if criterion.code != EDGE or not dataset.bounded:
         return None
-    n, blocks = dataset.n_rows, dataset.blocks
     width = lanes(n_labels + 1)
-    block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
-    most_bins = int(blocks.column["n_bins"].max(initial=0))
-    return Short(
-        payload=with_loops(
-            Payload(
-                dense=np.zeros(n * width, SHORT),
-                lanes=width,
-                one_hot=False,
-                positive=np.zeros(0, np.int32),
-                weight=np.zeros(0, SHORT),
-                half=width,
-                width=width,
-            )
-        ),
-        n_labels=n_labels,
-        drop=FINE_BITS - SHORT_BITS,
-        mass=np.zeros(n, np.int64),
-        lost=np.zeros(-(-n // CHUNK), np.int64),
-        heavy=n,
-        light=0,
-        pairs=no_pairs(SHORT),
-        rounding=0,
-        histogram=np.empty((n_threads, block_rows * width), SHORT),
-        pool=np.empty((0, 0), SHORT),
-        total=np.zeros((2, width), SHORT),
-        partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
-        work=new_scratch(n_threads, width, SHORT),
-        borders=np.zeros((n_threads, 3, apart(block_rows, SHORT)), SHORT),
-        row_bound=np.empty((2, blocks.n_rows), SHORT),
-        bound=np.empty((2, blocks.column.size), np.int64),
-        first_bin=dataset.first_bin,
-        fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
-        present=np.empty((n_threads, most_bins), np.bool_),
+    payload = Payload(
+        dense=np.zeros(dataset.n_rows * width, SHORT),
+        lanes=width,
+        one_hot=False,
+        positive=np.zeros(0, np.int32),
+        weight=np.zeros(0, SHORT),
+        half=width,
+        width=width,
     )
+    return short_room(with_loops(payload), n_labels, dataset.blocks, dataset.first_bin, n_threads)
 
 
 @dataclass
@@ -184,7 +159,7 @@ class Problem:
                 _POOL_BYTES * row // longest,
             )  # fmt: skip
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed)
-            self.rooms[key] = with_pieces(tree, blocks, payload, subsets, self.short is not None), subsets
+            self.rooms[key] = with_pieces(tree, blocks, payload, self.short, subsets), subsets
         tree, subsets = self.rooms[key]
         return tree, subsets._replace(n_starts=cut.starts, constant=cut.constant)
 
@@ -208,7 +183,7 @@ class Problem:
                 heavy=0, light=light, pairs=pairs, rounding=rounding
             )
         rows = np.empty(self.rows.size, ROW)
-        heavy, light = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, rows)
+        heavy, light = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, self._sizes, rows)
         return rows, self.short._replace(heavy=heavy, light=light, rounding=rounding)
 
     @cached_property
@@ -222,12 +197,20 @@ class Problem:
         if self.short is None:
             return None
         share, blocks = _LIGHT * self.edge, self.dataset.blocks
-        least, n_pairs = look_for_pairs(self.payload, self.n_labels, self.rows, share)
+        least, n_pairs = look_for_pairs(self.payload, self.n_labels, self.rows, share, self._sizes)
         with_rows = self.dataset.grouped
         if n_pairs + with_rows * self.rows.size >= _PAIRS * self.rows.size * self.short.payload.lanes:
             return None
-        first, row, light = heavy_pairs(self.payload, self.short.mass, self.n_labels, self.rows, least, with_rows)
-        return new_pairs(first, row, SHORT, blocks.n_rows, blocks.block.size), light
+        key = "pairs piece"
+        if key not in self.rooms:
+            self.rooms[key] = pairs_piece(blocks, self.short)
+        first, row, light = find_pairs(self.payload, self.short.mass, self.n_labels, self.rows, least, with_rows)
+        return new_pairs(first, row, SHORT, blocks, self.rooms[key]), light
+
+    @property
+    def _sizes(self) -> np.ndarray:
+        """Scratch of ``kernels.heavy``."""
+        return np.zeros((2, SIZES), np.int64)
 
     def on_rows(self, rows: np.ndarray, others: np.ndarray) -> Problem:
         """The same problem for some of the samples; ``others`` are given leaves."""

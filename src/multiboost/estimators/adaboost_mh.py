@@ -20,11 +20,13 @@ from ..boosting.loop import Boosting
 from ..boosting.settings import LOSS_CHOICES, VOTES, Bins, Settings, choose_settings
 from ..boosting.sharpness import median_margin, slope_of
 from ..boosting.watch import Watch
+from ..data.dataset import seems_bounded
 from ..data.table import is_frame
 from ..data.target import WEIGHTINGS, Target, TargetKind, as_labels, recognise, unknown_labels
 from ..ensemble.ensemble import Ensemble
 from ..kernels.ahead import compiling
 from ..kernels.grow import grow
+from ..kernels.hopefuls import search_hopefuls
 from ..kernels.team import Team
 from .checkpoint import Checkpoint, Resumed
 from .checks import check_choice, check_number, thread_count
@@ -286,7 +288,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         if not weighs.all():  # a sample without weight is no sample
             rows = np.flatnonzero(weighs)
             table, target = table.take(rows), target.take(rows)
-        with Team(thread_count(self.n_jobs)) as team, self._compiling(team, learner):
+        with Team(thread_count(self.n_jobs)) as team, self._compiling(team, learner, table):
             start: Ensemble | None = None
             scores = history = None
             if going_on:
@@ -325,13 +327,18 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
             print(f"stopped after {boosting.n_rounds} rounds: {boosting.stopped}", file=sys.stderr, flush=True)
         return self
 
-    def _compiling(self, team: Team, learner) -> AbstractContextManager:
+    def _compiling(self, team: Team, learner, table) -> AbstractContextManager:
         """Half of the kernels are compiled by another process where this is the first fit of all."""
         while getattr(learner, "base", None) is not None:
             learner = learner.base
-        if team.n_threads == 1 or self.votes != "real" or isinstance(learner, FromClassifier):
+        if team.n_threads == 1 or isinstance(learner, FromClassifier):
             return nullcontext()
-        return compiling(grow, "multiboost.kernels.grow:compile_growth")
+        growth = "multiboost.kernels.grow:compile_growth"
+        if self.votes == "real":
+            return compiling(grow, growth)
+        if seems_bounded(table, self.max_bins):
+            return compiling(grow, growth, True, True, piece=search_hopefuls.__name__)
+        return compiling(grow, growth, True)
 
     def _watch(self, validation, kind: TargetKind, settings: Settings) -> Watch:
         """The validation set, checked as the training set is."""

@@ -25,17 +25,17 @@ _collects = False  # whether `wait` has to let Python collect garbage again
 
 
 @contextmanager
-def compiling(kernel, function: str) -> Iterator[None]:
-    """While this lasts, another process calls ``function``, "module:name".
+def compiling(kernel, function: str, *arguments, piece: str = "") -> Iterator[None]:
+    """While this lasts, another process calls ``function``, "module:name", with arguments that can be written down.
 
-    It is not started where ``kernel``, one of those that the function compiles, has been compiled before.
-    Whoever needs the kernels calls `wait` before.
+    It is not started where ``kernel``, one of those that the function compiles, has been compiled before, or the
+    piece of that name beside it.  Whoever needs the kernels calls `wait` before.
     """
     global _child, _collects
     with _lock:
-        mine = _child is None and _is_worth_it(kernel)
+        mine = _child is None and _is_worth_it(kernel, piece)
         if mine:
-            _child = _start(function)
+            _child = _start(function, arguments)
         if mine and _child is not None:
             _collects = gc.isenabled()
             gc.disable()
@@ -67,20 +67,22 @@ def wait(seconds: float = _PATIENCE) -> None:
             child.wait()
 
 
-def _is_worth_it(kernel) -> bool:
-    """Whether nothing is in the cache, and we know how to start another Python."""
+def _is_worth_it(kernel, piece: str) -> bool:
+    """Whether it is not in the cache, and we know how to start another Python."""
     python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
     if not python or current_process().name != "MainProcess":
         return False
     if not hasattr(kernel, "stats"):  # where numba is told to compile nothing
         return False
-    return not any(Path(kernel.stats.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
+    return not any(Path(kernel.stats.cache_path).glob(f"*.{piece or kernel.__name__}-*.nbi"))
 
 
-def _start(function: str) -> subprocess.Popen | None:
+def _start(function: str, arguments: tuple) -> subprocess.Popen | None:
     module, name = function.split(":")
     # The same modules as here, and nothing of the user's own program.
-    code = f"import gc, sys; gc.disable(); sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
+    code = (
+        f"import gc, sys; gc.disable(); sys.path[:] = {sys.path!r}; from {module} import {name}; {name}(*{arguments!r})"
+    )
     none = subprocess.DEVNULL
     try:
         return subprocess.Popen([sys.executable, "-c", code], stdin=none, stdout=none, stderr=none)

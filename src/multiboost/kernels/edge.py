@@ -19,14 +19,17 @@ what it could still add is the idea of Appel et al. (2013).
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import from_dtype, njit, typeof, types
 
 from .blocks import bin_of, column_of
 from .criteria import add_edges, edge_score
+from .dtypes import FINE_BITS, apart, lanes
 from .extremes import greater, lesser
 from .histogram import Payload
-from .lanes import INNER, add_lanes, copy, zero
-from .pairs import Pairs, add_pairs
+from .lanes import INNER, ONCE, add_lanes, copy, new_scratch, zero
+from .pairs import Pairs, add_pairs, no_pairs
+from .piece import compiled
+from .update import CHUNK
 
 SHORT, SHORT_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
 _NO_CUT = -1
@@ -57,6 +60,35 @@ class Short(NamedTuple):
     present: np.ndarray  # (threads, most bins) bool
 
 
+def new_short(payload, n_labels, blocks, first_bin, n_threads):
+    """Room for the short payload and its search; ``payload`` is to be filled with it."""
+    n, width = payload.dense.size // payload.lanes, payload.width
+    block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
+    most_bins = int(blocks.column["n_bins"].max(initial=0))
+    return Short(
+        payload=payload,
+        n_labels=n_labels,
+        drop=FINE_BITS - SHORT_BITS,
+        mass=np.zeros(n, np.int64),
+        lost=np.zeros(-(-n // CHUNK), np.int64),
+        heavy=n,
+        light=0,
+        pairs=no_pairs(SHORT, blocks),
+        rounding=0,
+        histogram=np.empty((n_threads, block_rows * width), SHORT),
+        pool=np.empty((0, 0), SHORT),
+        total=np.zeros((2, width), SHORT),
+        partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
+        work=new_scratch(n_threads, width, SHORT),
+        borders=np.zeros((n_threads, 3, apart(block_rows, SHORT)), SHORT),
+        row_bound=np.empty((2, blocks.n_rows), SHORT),
+        bound=np.empty((2, blocks.column.size), np.int64),
+        first_bin=first_bin,
+        fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
+        present=np.empty((n_threads, most_bins), np.bool_),
+    )
+
+
 @njit(**INNER)
 def _edge(left, total, payload, mass_lane):
     """Short edge: all lanes but that of the mass."""
@@ -84,7 +116,7 @@ def slack_of(short, number, n_rows):
     """What the short edges of a node of so many rows may be off, in exact units.
 
     A number is rounded by at most half a unit: small nodes lose far less than all rows together.  Of the root
-    only heavy rows may be summed.
+    only heavy rows or pairs may be summed.
     """
     rounding = lesser(short.rounding, n_rows * short.n_labels << (short.drop - 1))
     return rounding + short.light if number == 0 else rounding
@@ -133,7 +165,7 @@ def _bound_column(blocks, block, slot, short, k, borders, constant, has_missing,
     short.bound[k, slot] = (best << short.drop) + slack if best >= 0 else best
 
 
-@njit(**INNER)
+@njit(**ONCE)
 def bound_rows(blocks, block, short, k, histogram, base, sampled, slack, work, borders):
     """OUT short.row_bound[k], short.bound[k] of the columns of one block of numbers.
 
@@ -173,13 +205,13 @@ def bound_rows(blocks, block, short, k, histogram, base, sampled, slack, work, b
         _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, sampled, slack)
 
 
-@njit(**INNER)
 def bound_pairs(blocks, b, short, k, slack, sums, borders):
-    """The same from heavy pairs: one label after the other is added to the edges.
+    """As `bound_rows`, from heavy pairs: one label after the other is added to the edges.
 
     sums : scratch, of the rows of a block
     """
     block, pairs = blocks.block[b], short.pairs
+    sampled = pairs.piece != 0
     n = block.origin_end - block.origin
     mass = pairs.mass[block.origin : block.origin_end]
     if not pairs.has_mass[b]:
@@ -205,10 +237,18 @@ def bound_pairs(blocks, b, short, k, slack, sums, borders):
                 add_edges(borders[1], sums, first, column.n_rows, sums[last], total)
     for slot in range(block.slot, block.slot_end):
         has_missing = blocks.column[slot].missing != 0
-        _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, True, slack)
+        _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, sampled, slack)
 
 
-@njit(**INNER)
+def pairs_piece(blocks, short):
+    """Address of `bound_pairs`, which most runs never need."""
+    size, number = types.intp, from_dtype(np.dtype(SHORT))
+    return compiled(
+        bound_pairs, typeof(blocks), size, typeof(short), size, types.int64, number[::1], number[:, ::1]
+    ).address
+
+
+@njit(**ONCE)
 def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, least, total, scratch, best_left):
     """The best cut of one column among the groups whose bounds reach ``least``.
 

@@ -18,25 +18,26 @@ from numba import from_dtype, njit, typeof, types
 
 from .ahead import wait
 from .blocks import BLOCK, COLUMN, Blocks
-from .dtypes import COARSE, CODE, EDGE, NODE
-from .edge import bound_pairs, bound_rows, exact_cut, slack_of
+from .dtypes import COARSE, CODE, EDGE, FINE, NODE
+from .edge import SHORT, new_short
 from .extremes import greater, lesser
 from .growing import (
     BORDER,
     FINALISTS,
     FIRST,
     FOUND,
-    MORE,
     PARENT,
     SECOND,
     SUBTRACT,
     TAKEN,
     Pieces,
+    comes_by_subtraction,
     new_subsets,
     new_tree,
 )
-from .histogram import Payload, build_histogram, build_wide_histogram, subtract_histogram, sum_payload
-from .lanes import INNER, ONCE, OPTIONS, add_lanes, copy, zero
+from .histogram import Payload, build_histogram, build_wide_histogram, sum_payload
+from .hopefuls import begin_bounds, bound_numbers, search_hopefuls
+from .lanes import ONCE, OPTIONS, add_lanes, copy, zero
 from .leaves import read_leaves
 from .partition import partition
 from .piece import call, compiled
@@ -45,50 +46,80 @@ from .subset import NOMINAL, NUMERIC, keep_set, search_nominal
 from .team import SYNC_SIZE, barrier, next_item
 
 
-def with_pieces(tree, blocks, payload, subsets, bounds):
-    """The tree with the pieces that it is grown with; ``bounds``: numbers are searched by ``edge``."""
+def with_pieces(tree, blocks, payload, short, subsets):
+    """The tree with the pieces that it is grown with."""
     size, kind = types.intp, typeof(tree)
     part = compiled(
         partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), kind
     )
+    search = _bound_piece(tree, blocks, short) if short is not None else 0
     wait()  # another process may be compiling the others, see `compile_growth`
-    return tree._replace(pieces=Pieces(part.address, *_other_pieces(tree, blocks, payload, subsets, bounds)))
+    begin = finalists = 0
+    if short is not None:
+        begin, finalists = _edge_pieces(tree, blocks, payload, short)
+    else:
+        search, finalists = _number_pieces(tree, blocks, payload)
+    nominals = _nominal_pieces(tree, blocks, payload, subsets)
+    return tree._replace(pieces=Pieces(part.address, _leaves_piece(tree), search, finalists, begin, *nominals))
 
 
-def _other_pieces(tree, blocks, payload, subsets, bounds):
-    """Addresses of the pieces that read leaves and that search blocks, finalists and nominal columns.
+# Addresses of the pieces, 0 where there is nothing to search.
 
-    0 where there is nothing to search.
-    """
-    size, number, matrix = types.intp, types.float64, types.float64[:, ::1]
-    leaves = compiled(
-        read_leaves, types.int64[::1], typeof(tree.node), size, typeof(tree.spare), matrix, matrix,
+
+def _leaves_piece(tree):
+    matrix = types.float64[:, ::1]
+    return compiled(
+        read_leaves, types.int64[::1], typeof(tree.node), types.intp, typeof(tree.spare), matrix, matrix,
         from_dtype(np.dtype(NODE))[::1], types.float64[:, :, ::1],
     ).address  # fmt: skip
-    block, lane, scratch = blocks.block, typeof(payload.dense), typeof(tree.scratch[0])
-    room = (typeof(blocks), typeof(payload)), (size, number, typeof(tree.spare), typeof(tree), scratch)
-    search = finalists = nominals = nominal = 0
-    if (block["nominal"] > 0).any():
-        nominals = compiled(_search_nominals, size, size, *room[0], typeof(subsets), *room[1]).address
-        nominal = compiled(
-            search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
-            lane, lane, size, scratch, from_dtype(FOUND), lane, allocates=True,
-        ).address  # fmt: skip
-    if not bounds and (block["nominal"] == 0).any():
-        search = compiled(_search_numbers, size, size, *room[0], *room[1]).address
-    if not bounds and (block["shift"] > 0).any():
-        finalists = compiled(_search_finalists, size, size, types.int64[::1], *room[0], *room[1]).address
-    return leaves, search, finalists, nominals, nominal
 
 
-@njit(**ONCE)
-def _comes_by_subtraction(tree, pool, k, block, width, base):
-    """Whether the histogram of new leaf ``k`` comes by subtraction, and then is there."""
-    if k == 0 or tree.plan[SUBTRACT] == 0:
-        return False
-    first, second = tree.node[tree.plan[FIRST]], tree.node[tree.plan[SECOND]]
-    subtract_histogram(block, width, pool[second.place], pool[first.place], base)
-    return True
+def _bound_piece(tree, blocks, short):
+    size = types.intp
+    return compiled(
+        bound_numbers, size, size, size, typeof(blocks), typeof(short), typeof(tree.spare), typeof(tree)
+    ).address  # fmt: skip
+
+
+def _edge_pieces(tree, blocks, payload, short):
+    """Those that begin and end the search by bounds."""
+    size, sync, rows = types.intp, types.int64[::1], typeof(tree.spare)
+    begin = compiled(begin_bounds, size, size, sync, size, typeof(short), rows, typeof(tree))
+    hopefuls = compiled(
+        search_hopefuls, size, size, sync, typeof(blocks), typeof(payload), typeof(short), types.boolean, rows,
+        typeof(tree), typeof(tree.scratch[0]),
+    )  # fmt: skip
+    return begin.address, hopefuls.address
+
+
+def _number_pieces(tree, blocks, payload):
+    """Those that search blocks of numbers without bounds, and the finalists of coarse ones."""
+    size, block = types.intp, blocks.block
+    room = (
+        typeof(blocks), typeof(payload), size, types.float64, typeof(tree.spare), typeof(tree), typeof(tree.scratch[0])
+    )  # fmt: skip
+    search = finalists = 0
+    if (block["nominal"] == 0).any():
+        search = compiled(_search_numbers, size, size, *room).address
+    if (block["shift"] > 0).any():
+        finalists = compiled(_search_finalists, size, size, types.int64[::1], *room).address
+    return search, finalists
+
+
+def _nominal_pieces(tree, blocks, payload, subsets):
+    """Those that search blocks of nominal columns, and one such column."""
+    if not (blocks.block["nominal"] > 0).any():
+        return 0, 0
+    size, number, lane, scratch = types.intp, types.float64, typeof(payload.dense), typeof(tree.scratch[0])
+    nominals = compiled(
+        _search_nominals, size, size, typeof(blocks), typeof(payload), typeof(subsets), size, number,
+        typeof(tree.spare), typeof(tree), scratch,
+    )  # fmt: skip
+    nominal = compiled(
+        search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
+        lane, lane, size, scratch, from_dtype(FOUND), lane, allocates=True,
+    )  # fmt: skip
+    return nominals.address, nominal.address
 
 
 def _search_numbers(b, k, blocks, payload, criterion, ridge, rows, tree, scratch):
@@ -96,7 +127,7 @@ def _search_numbers(b, k, blocks, payload, criterion, ridge, rows, tree, scratch
     block, number = blocks.block[b], tree.plan[FIRST + k]
     node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
     histogram = tree.pool[node.place]
-    if not _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
+    if not comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
         build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
     found = tree.found[k, b]
     found.score, found.slot, found.bin, found.missing_right = scan_block(
@@ -110,7 +141,7 @@ def _search_nominals(b, k, blocks, payload, subsets, criterion, ridge, rows, tre
     block, number = blocks.block[b], tree.plan[FIRST + k]
     node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
     histogram = tree.pool[node.place]
-    if _comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
+    if comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
         pass
     elif block.wide > 0:
         build_wide_histogram(blocks.codes, block, payload, rows, node.start, node.taken, histogram, base)
@@ -179,123 +210,6 @@ def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, r
         _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch)
         item = next_item(sync)
     barrier(n_threads, sync)
-
-
-@njit(**INNER)
-def _bound_leaf(tid, blocks, b, k, short, rows, tree):
-    """Bounds of the edges of one block's cuts in new leaf ``k``."""
-    block, payload, work, borders = blocks.block[b], short.payload, short.work[tid], short.borders[tid]
-    number = tree.plan[FIRST + k]
-    node = tree.node[number]
-    slack = slack_of(short, number, node.taken - node.start)
-    if number == 0 and short.pairs.first.size > 0:
-        bound_pairs(blocks, b, short, k, slack, short.histogram[tid], borders)
-        return
-    in_pool = short.pool.shape[0] > 0
-    base = block.origin * payload.width if in_pool else 0
-    histogram = short.pool[node.place] if in_pool else short.histogram[tid]
-    sampled = number == 0 and short.heavy < node.taken
-    if not in_pool or not _comes_by_subtraction(tree, short.pool, k, block, payload.width, base):
-        end = short.heavy if sampled else node.taken
-        build_histogram(blocks, block, payload, rows, node.start, end, short.total[k], histogram, base, work[3])
-    bound_rows(blocks, block, short, k, histogram, base, sampled, slack, work, borders)
-
-
-@njit(**INNER)
-def _begin_edge(tid, n_threads, sync, n_blocks, short, rows, tree):
-    """Forget the last leaves; OUT short.total: sums over the rows of the new ones, where heavy."""
-    for k in range(2):
-        number = tree.plan[FIRST + k]
-        if number < 0:
-            continue
-        start, end = tree.node[number].start, tree.node[number].taken
-        if number == 0:
-            end = short.heavy
-        size = -(-(end - start) // n_threads)
-        begin = lesser(end, start + tid * size)
-        sum_payload(short.payload, rows, begin, lesser(end, begin + size), short.partial[tid, k])
-    barrier(n_threads, sync)
-    if tid == 0:
-        short.bound[:] = -1
-        for k in range(2):
-            for place in range(n_blocks, tree.found.shape[1]):
-                tree.found[k, place].slot = -1
-            zero(short.total[k], 0, short.payload.width)
-            for t in range(n_threads):
-                add_lanes(short.total[k], 0, short.partial[t, k], 0, short.payload.width)
-    barrier(n_threads, sync)
-
-
-@njit(**INNER)
-def _choose_hopefuls(blocks, short, n_threads, tree, stump):
-    """The columns with the largest bounds of those that may win, one for each thread; whether there are any.
-
-    A column is a candidate once: its bound is then set to none.
-    """
-    any_left = False
-    for k in range(2):
-        number = tree.plan[FIRST + k]
-        if number < 0:
-            continue
-        least = np.int64(0)
-        if not stump:  # a cut has to gain something
-            least = np.int64(tree.node[number].score) + 1
-        for place in range(tree.found.shape[1]):
-            found = tree.found[k, place]
-            if found.slot >= 0:
-                least = greater(least, np.int64(found.score))
-        tree.least[k] = least
-        for place in range(n_threads):
-            best = -1
-            for slot in range(short.bound.shape[1]):
-                if short.bound[k, slot] >= least and (best < 0 or short.bound[k, slot] > short.bound[k, best]):
-                    best = slot
-            tree.finalists[k, place] = best
-            if best >= 0:
-                short.bound[k, best] = -1
-                any_left = True
-    return any_left
-
-
-@njit(**INNER)
-def _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, scratch):
-    """Exact search of one column in one new leaf; kept where it beats what is at its place."""
-    k, place = item // n_threads, item % n_threads
-    number = tree.plan[FIRST + k]
-    slot = tree.finalists[k, place]
-    if number < 0 or slot < 0:
-        return
-    node = tree.node[number]
-    at = blocks.block.size + place
-    found = tree.found[k, at]
-    slack = slack_of(short, number, node.taken - node.start)
-    score, b, missing_right = exact_cut(
-        blocks, slot, short, tid, k, payload, rows, node.start, node.taken, slack, tree.least[k], tree.total[number],
-        scratch[1:], scratch[0],
-    )  # fmt: skip
-    if b < 0 or score < tree.least[k]:
-        return
-    if found.slot < 0 or score > found.score or (
-        score == found.score and blocks.column[slot].feature < blocks.column[found.slot].feature
-    ):  # fmt: skip
-        found.score, found.slot, found.bin, found.missing_right = score, slot, b, missing_right
-        copy(tree.found_left[k, at], 0, scratch[0], 0, payload.width)
-
-
-@njit(**INNER)
-def _search_edge(tid, n_threads, sync, blocks, payload, short, rows, tree, stump, scratch):
-    """From bounds to the best cuts of the new leaves: see ``edge``."""
-    while True:
-        if tid == 0:
-            tree.plan[MORE] = _choose_hopefuls(blocks, short, n_threads, tree, stump)
-        barrier(n_threads, sync)
-        if tree.plan[MORE] == 0:
-            break
-        item = next_item(sync)
-        while item < 2 * n_threads:
-            _search_hopeful(tid, n_threads, blocks, item, payload, short, rows, tree, scratch)
-            item = next_item(sync)
-        barrier(n_threads, sync)
 
 
 @njit(**ONCE)
@@ -403,7 +317,7 @@ def grow(
     barrier(n_threads, sync)
     while True:
         if short is not None:
-            _begin_edge(tid, n_threads, sync, blocks.block.size, short, rows, tree)
+            call(tree.pieces.begin, (tid, n_threads, sync, blocks.block.size, short, rows, tree))
         item = next_item(sync)
         while item < blocks.block.size:
             nominal = blocks.block[item].nominal > 0
@@ -417,11 +331,12 @@ def grow(
                 elif short is None:
                     call(tree.pieces.search, (item, k, blocks, payload, criterion, ridge, rows, tree, scratch))
                 else:
-                    _bound_leaf(tid, blocks, item, k, short, rows, tree)
+                    call(tree.pieces.search, (tid, item, k, blocks, short, rows, tree))
             item = next_item(sync)
         barrier(n_threads, sync)
         if short is not None:
-            _search_edge(tid, n_threads, sync, blocks, payload, short, rows, tree, stump, scratch)
+            arguments = (tid, n_threads, sync, blocks, payload, short, stump, rows, tree, scratch)
+            call(tree.pieces.finalists, arguments)
         elif tree.pieces.finalists != 0 and kinds & NUMERIC != 0:
             call(tree.pieces.finalists, (tid, n_threads, sync, blocks, payload, criterion, ridge, rows, tree, scratch))
         if tid == 0:
@@ -456,17 +371,31 @@ def grow(
     return n_nodes
 
 
-def compile_growth():
-    """Compile `grow` for real votes and most of its pieces, without growing anything; see ``ahead``."""
+def compile_growth(discrete=False, bounds=False):
+    """Compile `grow` and about half of its pieces, without growing anything; see ``ahead``.
+
+    discrete : whether votes are
+    bounds : whether numbers are then searched by bounds
+    """
     blocks = Blocks(
         np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
     )
-    payload = Payload(np.zeros(0, COARSE), 1, False, np.zeros(0, np.int32), np.zeros(0, COARSE), 1, 1)
-    tree, subsets = new_tree(0, 2, blocks, 1, COARSE, 1, 0), new_subsets(2, blocks, 1, 0)
-    _other_pieces(tree, blocks, payload, subsets, bounds=False)
+    number = FINE if discrete else COARSE
+
+    def payload_of(dtype):
+        return Payload(np.zeros(0, dtype), 1, False, np.zeros(0, np.int32), np.zeros(0, dtype), 1, 1)
+
+    payload, tree, subsets = payload_of(number), new_tree(0, 2, blocks, 1, number, 1, 0), new_subsets(2, blocks, 1, 0)
+    short = None
+    _leaves_piece(tree)
+    if bounds:
+        short = new_short(payload_of(SHORT), 1, blocks, np.zeros(0, np.intp), 1)
+        _edge_pieces(tree, blocks, payload, short)
+    else:
+        _number_pieces(tree, blocks, payload)
     matrix = np.zeros((0, 1))
     arguments = (
-        0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, None, NUMERIC, subsets, EDGE, 0.0, tree.spare, 0, 2, 0,
+        0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, short, NUMERIC, subsets, EDGE, 0.0, tree.spare, 0, 2, 0,
         tree, matrix, matrix, np.zeros(0, NODE), np.zeros((2, 0, 1)),
     )  # fmt: skip
     grow.compile(tuple(typeof(argument) for argument in arguments))

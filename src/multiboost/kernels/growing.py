@@ -6,9 +6,11 @@ Whoever grows a tree makes room for it once and uses it again in every round.
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from .dtypes import ROW, apart
-from .lanes import new_scratch
+from .histogram import subtract_histogram
+from .lanes import ONCE, new_scratch
 from .scan import COARSE_CUT
 from .subset import Subsets
 
@@ -44,8 +46,9 @@ class Pieces(NamedTuple):
 
     partition: int = 0  # `partition`
     leaves: int = 0  # `read_leaves`
-    search: int = 0  # `_search_numbers`
-    finalists: int = 0  # `_search_finalists`
+    search: int = 0  # `_search_numbers`, or under EDGE `bound_numbers`
+    finalists: int = 0  # `_search_finalists`, or `search_hopefuls`
+    begin: int = 0  # `begin_bounds`
     nominals: int = 0  # `_search_nominals`, which calls
     nominal: int = 0  # `search_nominal`
 
@@ -119,3 +122,13 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         least=np.zeros(2, np.int64),
         pieces=Pieces(),
     )
+
+
+@njit(**ONCE)
+def comes_by_subtraction(tree, pool, k, block, width, base):
+    """Whether the histogram of new leaf ``k`` comes by subtraction, and then is there."""
+    if k == 0 or tree.plan[SUBTRACT] == 0:
+        return False
+    first, second = tree.node[tree.plan[FIRST]], tree.node[tree.plan[SECOND]]
+    subtract_histogram(block, width, pool[second.place], pool[first.place], base)
+    return True

@@ -8,12 +8,11 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from .dtypes import ROW
 from .extremes import greater
-from .lanes import ALLOCATING, INNER
+from .lanes import INNER, OPTIONS
 
 _SAMPLE = 512  # rows that are looked at to see how heavy a heavy pair is
-_SIZES = 63  # of positive numbers of 64 bits
+SIZES = 63  # of positive numbers of 64 bits
 
 
 @intrinsic
@@ -31,34 +30,46 @@ def _size(mass):
 
 
 @njit(**INNER)
-def _border(sums, share):
-    """The least size of what is heavy; smaller ones have together at most ``share`` of the sum."""
-    limit = np.int64(share * sums.sum())
+def _border(sums, counts, share):
+    """The least size of what is heavy; smaller ones have together at most ``share`` of the sum.
+
+    Returns
+    -------
+    border, n_heavy, light
+        The size, how many have it or more, and the sum of the others.
+    """
+    total = np.int64(0)
+    n_heavy = np.intp(0)
+    for size in range(SIZES):
+        total += sums[size]
+        n_heavy += counts[size]
+    limit = np.int64(share * total)
     light, border = np.int64(0), 0
-    while border < _SIZES - 1 and light + sums[border] <= limit:
+    while border < SIZES - 1 and light + sums[border] <= limit:
         light += sums[border]
+        n_heavy -= counts[border]
         border += 1
-    return border
+    return border, n_heavy, light
 
 
-@njit(**ALLOCATING)
-def heavy_first(mass, rows, share, out):
+@njit(**OPTIONS)
+def heavy_first(mass, rows, share, sizes, out):
     """OUT out: the rows, heavy ones first; light are those which together have at most ``share`` of the mass.
 
     Rows keep their order.
+
+    sizes : scratch, (2, SIZES) int64, zeros
 
     Returns
     -------
     n_heavy, light_mass
     """
-    sums = np.zeros(_SIZES, np.int64)
-    counts = np.zeros(_SIZES, np.intp)
+    sums, counts = sizes[0], sizes[1]
     for r in range(rows.size):
         size = _size(mass[rows[r]])
         sums[size] += mass[rows[r]]
         counts[size] += 1
-    border = _border(sums, share)
-    n_heavy = counts[border:].sum()
+    border, n_heavy, light = _border(sums, counts, share)
     least = np.int64(1) << border if border > 0 else np.int64(0)
     to_heavy, to_light = np.intp(0), n_heavy
     for r in range(rows.size):
@@ -68,14 +79,16 @@ def heavy_first(mass, rows, share, out):
         else:
             out[to_light] = rows[r]
             to_light += 1
-    return n_heavy, sums[:border].sum()
+    return n_heavy, light
 
 
-@njit(**ALLOCATING)
-def look_for_pairs(payload, n_labels, rows, share):
-    """The least weight of a heavy pair, and how many there may be: what some of the rows say."""
-    sums = np.zeros(_SIZES, np.int64)
-    counts = np.zeros(_SIZES, np.intp)
+@njit(**OPTIONS)
+def look_for_pairs(payload, n_labels, rows, share, sizes):
+    """The least weight of a heavy pair, and how many there may be: what some of the rows say.
+
+    sizes : scratch, (2, SIZES) int64, zeros
+    """
+    sums, counts = sizes[0], sizes[1]
     step = greater(1, rows.size // _SAMPLE)
     for r in range(0, rows.size, step):
         at = np.intp(rows[r]) * payload.lanes
@@ -83,22 +96,17 @@ def look_for_pairs(payload, n_labels, rows, share):
             weight = abs(payload.dense[at + k])
             sums[_size(weight)] += weight
             counts[_size(weight)] += 1
-    border = _border(sums, share)
-    return np.int64(1) << border, counts[border:].sum() * step
+    border, n_heavy, _ = _border(sums, counts, share)
+    return np.int64(1) << border, n_heavy * step
 
 
-@njit(**ALLOCATING)
-def heavy_pairs(payload, mass, n_labels, rows, least, with_rows):
-    """Pairs at least as heavy as ``least``, label by label; then, if ``with_rows``, the rows that have one.
+@njit(**OPTIONS)
+def count_pairs(payload, mass, rows, least, count):
+    """Pairs at least as heavy as ``least``, and the mass of the others.
 
-    Returns
-    -------
-    first, row
-        As in ``pairs.Pairs``.
-    light_mass
-        Of the other pairs.
+    count : OUT, (labels + 1,) how many there are of each label, and rows that have one; zeros at first
     """
-    count = np.zeros(n_labels + 1, np.intp)
+    n_labels = count.size - 1
     light = np.int64(0)
     for r in range(rows.size):
         i = np.intp(rows[r])
@@ -112,12 +120,17 @@ def heavy_pairs(payload, mass, n_labels, rows, least, with_rows):
             count[k] += heavy
             n_heavy += heavy
             light -= abs(weights[k]) * heavy
-        count[n_labels] += with_rows and n_heavy > 0
-    first = np.zeros(n_labels + 2, np.intp)
-    for k in range(n_labels + 1):
-        first[k + 1] = first[k] + count[k]
-    row = np.empty(first[n_labels + 1], ROW)
-    place = first.copy()
+        count[n_labels] += n_heavy > 0
+    return light
+
+
+@njit(**OPTIONS)
+def list_pairs(payload, mass, rows, least, with_rows, place, out):
+    """OUT out: rows of the pairs, label by label; then, if ``with_rows``, the rows that have one.
+
+    place : (labels + 1,) where those of each label begin
+    """
+    n_labels = place.size - 1
     for r in range(rows.size):
         i = np.intp(rows[r])
         if mass[i] < least:
@@ -126,10 +139,9 @@ def heavy_pairs(payload, mass, n_labels, rows, least, with_rows):
         any_heavy = False
         for k in range(n_labels):
             if abs(weights[k]) >= least:
-                row[place[k]] = rows[r]
+                out[place[k]] = rows[r]
                 place[k] += 1
                 any_heavy = True
         if with_rows and any_heavy:
-            row[place[n_labels]] = rows[r]
+            out[place[n_labels]] = rows[r]
             place[n_labels] += 1
-    return first, row, light

@@ -14,7 +14,8 @@ from numba import njit
 
 from .dtypes import ROW
 from .extremes import greater, lesser
-from .lanes import ALLOCATING, INNER, prefetch, zero
+from .heavy import count_pairs, list_pairs
+from .lanes import INNER, OPTIONS, prefetch, zero
 
 _AHEAD, _LINE = np.uintp(4), np.uintp(32)  # pairs, and codes of a cache line
 
@@ -24,24 +25,51 @@ class Pairs(NamedTuple):
 
     first: np.ndarray  # (labels + 2,) intp; those of label k are first[k] up to first[k + 1], then rows, for their mass
     row: np.ndarray  # ROW
-    value: np.ndarray  # SHORT, see `read_values`
+    value: np.ndarray  # of the short payload, see `read_values`
     total: np.ndarray  # (labels + 1,) int64, sums of values
-    mass: np.ndarray  # (histogram rows,) SHORT, of the rows that have pairs: the same whatever the signs of labels
+    mass: np.ndarray  # (histogram rows,) of the rows that have pairs: the same whatever the signs of labels
     has_mass: np.ndarray  # (blocks,) bool, whether it is known
+    piece: int  # address of ``edge.bound_pairs``; 0: there are no pairs
 
 
-def new_pairs(first: np.ndarray, row: np.ndarray, dtype, n_rows: int, n_blocks: int) -> Pairs:
-    """Room for what is known of the pairs; ``n_rows`` of histograms."""
-    total = np.zeros(max(0, first.size - 1), np.int64)
-    has_rows = first.size > 0 and first[-2] < row.size
-    return Pairs(first, row, np.empty(row.size, dtype), total, np.zeros(n_rows, dtype), np.full(n_blocks, not has_rows))
+def new_pairs(first, row, dtype, blocks, piece) -> Pairs:
+    """Room for what is known of pairs."""
+    return Pairs(
+        first=first,
+        row=row,
+        value=np.empty(row.size, dtype),
+        total=np.zeros(first.size - 1, np.int64),
+        mass=np.zeros(blocks.n_rows, dtype),
+        has_mass=np.full(blocks.block.size, first[-1] == first[-2]),
+        piece=piece,
+    )
 
 
-def no_pairs(dtype) -> Pairs:
-    return new_pairs(np.zeros(0, np.intp), np.zeros(0, ROW), dtype, 0, 0)
+def no_pairs(dtype, blocks) -> Pairs:
+    return new_pairs(np.zeros(2, np.intp), np.zeros(0, ROW), dtype, blocks, 0)
 
 
-@njit(**ALLOCATING)
+def find_pairs(payload, mass, n_labels, rows, least, with_rows) -> tuple[np.ndarray, np.ndarray, int]:
+    """Pairs at least as heavy as ``least``; then, if ``with_rows``, the rows that have one.
+
+    Returns
+    -------
+    first, row
+        As in `Pairs`.
+    light : int
+        Mass of the other pairs.
+    """
+    count = np.zeros(n_labels + 1, np.intp)
+    light = count_pairs(payload, mass, rows, least, count)
+    if not with_rows:
+        count[n_labels] = 0
+    first = np.concatenate([np.zeros(1, np.intp), np.cumsum(count)])
+    row = np.empty(first[-1], ROW)
+    list_pairs(payload, mass, rows, least, with_rows, first[:-1].copy(), row)
+    return first, row, light
+
+
+@njit(**OPTIONS)
 def read_values(pairs, payload):
     """OUT pairs.value, pairs.total: of the short payload, whose labels may be virtual by now."""
     for k in range(pairs.first.size - 1):
