@@ -24,6 +24,7 @@ from scipy.io import arff as scipy_arff
 from sklearn import metrics
 
 from multiboost import AdaBoostMHClassifier, EarlyStopping, load_model
+from multiboost.base import problem
 from multiboost.files import Content, Labels, read_file, write_table
 
 from .conftest import ROOT, make_classes, make_labels, shared_data
@@ -1304,6 +1305,12 @@ class TestOtherCommands:
         assert len(lines) >= 4
         assert all(line.endswith(" s") for line in lines)
         assert good("warmup --quiet") == Result(0, "", "")
+
+    def test_warmup_compiles_what_late_rounds_need(self, good, monkeypatch):
+        asked, piece = [], problem.pairs_piece
+        monkeypatch.setattr(problem, "pairs_piece", lambda *given: asked.append(given) or piece(*given))
+        good("warmup --quiet")
+        assert asked
 
     def test_version(self, good):
         from multiboost import __version__
