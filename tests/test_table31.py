@@ -74,6 +74,14 @@ def test_a_remark_explains(monkeypatch):
     assert "- pendigits, stump: +0.53 points; it rained" in table31.section(results)
 
 
+def test_a_choice_that_was_not_run():
+    """It is said, as the table has no row of it."""
+    tried = {"product:2": {"rounds": 50, "error": 4.5}, "product:3": {"rounds": 50, "error": 4.25}}
+    results = {"cells": {}, "choices": {"letter/product": {"learner": "product:3", "tried": tried}}}
+    said = "letter: product:3, not run yet, has the lowest validation error at 50 rounds, of "
+    assert f"{said}product:2 4.50, product:3 4.25 %." in table31.section(results)
+
+
 def test_names(capsys):
     assert table31.cells_of("usps/product") == ["usps/product:2", "usps/product:3", "usps/product:4"]
     assert table31.cells_of("usps/tree") == ["usps/tree"]
