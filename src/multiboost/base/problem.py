@@ -10,8 +10,7 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
-from ..kernels.edge import SHORT, Short, pairs_piece
-from ..kernels.edge import new_short as short_room
+from ..kernels.edge import SHORT, Short, pairs_piece, short_of
 from ..kernels.grow import with_pieces
 from ..kernels.growing import Tree, new_subsets, new_tree
 from ..kernels.heavy import SIZES, heavy_first, look_for_pairs
@@ -69,7 +68,7 @@ def new_short(criterion: Criterion, dataset: Dataset, n_labels: int, n_threads: 
         half=width,
         width=width,
     )
-    return short_room(with_loops(payload), n_labels, dataset.blocks, dataset.first_bin, n_threads)
+    return short_of(with_loops(payload), n_labels, dataset.blocks, dataset.first_bin, n_threads)
 
 
 @dataclass
@@ -120,7 +119,7 @@ class Problem:
     others: np.ndarray = field(default_factory=lambda: np.zeros(0, ROW))
     signs: Callable[[], np.ndarray] | None = None
     level: int = 0  # how often labels were made virtual: each level has its own payload
-    real: Problem | None = None  # the same before labels were made virtual the last time, under the edge
+    origin: Problem | None = None  # under the edge, the same before labels were made virtual the last time
 
     @property
     def n_rows(self) -> int:
@@ -192,8 +191,8 @@ class Problem:
 
         Signs of labels make no difference.
         """
-        if self.real is not None:
-            return self.real.heavy_pairs
+        if self.origin is not None:
+            return self.origin.heavy_pairs
         if self.short is None:
             return None
         share, blocks = _LIGHT * self.edge, self.dataset.blocks
@@ -214,7 +213,7 @@ class Problem:
 
     def on_rows(self, rows: np.ndarray, others: np.ndarray) -> Problem:
         """The same problem for some of the samples; ``others`` are given leaves."""
-        return replace(self, rows=rows.astype(ROW, copy=False), others=others.astype(ROW, copy=False), real=None)
+        return replace(self, rows=rows.astype(ROW, copy=False), others=others.astype(ROW, copy=False), origin=None)
 
     def _room_for(self, criterion: Criterion) -> tuple[Payload, Short | None]:
         """Payloads of the next level of virtual labels."""
@@ -250,7 +249,7 @@ class Problem:
         )
         if short is not None and self.short is not None:
             short = short._replace(mass=self.short.mass, lost=self.short.lost)
-        return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1, real=self)
+        return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1, origin=self)
 
     def _quantised(self, criterion: Criterion, signs: Callable[[], np.ndarray] | None) -> Problem:
         """The problem with G multiplied by signs, for any criterion."""
@@ -259,7 +258,7 @@ class Problem:
         found = replace(
             self, criterion=criterion, payload=payload, short=short, unit=unit, scale_g=self.scale_g / self.unit * unit,
             scale_h=self.scale_h / self.unit * unit, signs=signs, level=self.level + 1,
-            real=None,
+            origin=None,
         )  # fmt: skip
         self.team.run(
             quantise, quantiser(criterion.code, payload, self.n_labels), found.pull.reshape(-1),

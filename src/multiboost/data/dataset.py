@@ -168,11 +168,11 @@ class Dataset:
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
 
 
-def seems_bounded(table: Table, max_bins: int | None) -> bool:
+def seems_bounded(table: Table, max_bins: int) -> bool:
     """What `Dataset.bounded` will be, as far as the first rows tell."""
     if table.n_columns >= _WIDE:
         return True
-    if max_bins is not None and max_bins <= _LONG:
+    if max_bins <= _LONG:
         return False
     rows = table.rows(0, min(table.n_rows, 4 * _LONG))
     return any(np.unique(column).size > _LONG for column in rows.T)

@@ -9,13 +9,15 @@ NEWTON   sum over sides and l of G^2 / (H + ridge)            Friedman 2001
 Histogram rows have one half, of G, for EDGE, and two halves otherwise; see ``histogram``.
 """
 
+from functools import partial
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .dtypes import EDGE, Z
-from .lanes import in_groups, load, pointer_to, sum_of
+from .lanes import change, in_groups, load, sum_of
 
 _DOUBLE = ir.DoubleType()
 
@@ -124,12 +126,9 @@ def add_edges(typingctx, edges, sums, first, n, left, total):
             # The next rows wait for this sum only, not for the edges.
             last = builder.extract_element(own, ir.Constant(ir.IntType(32), lanes - 1))
             builder.store(builder.add(so_far, last), before)
-            pointer = pointer_to(context, builder, signature.args[0], edges, at, lanes)
-            old = builder.load(pointer)
-            old.align = signature.args[0].dtype.bitwidth // 8
             on_left = builder.add(own, _splat(builder, so_far, lanes))
             sizes = _sizes(builder, _splat(builder, total, lanes), on_left)
-            builder.store(builder.add(old, sizes), pointer).align = old.align
+            change(context, builder, signature.args[0], edges, at, lanes, partial(builder.add, sizes))
 
         with cgutils.for_range(builder, builder.lshr(n, size(3))) as loop:
             body(builder.shl(loop.index, size(3)), 8)

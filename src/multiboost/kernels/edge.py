@@ -60,8 +60,8 @@ class Short(NamedTuple):
     present: np.ndarray  # (threads, most bins) bool
 
 
-def new_short(payload, n_labels, blocks, first_bin, n_threads):
-    """Room for the short payload and its search; ``payload`` is to be filled with it."""
+def short_of(payload, n_labels, blocks, first_bin, n_threads):
+    """A short payload that is not filled yet, and room for its search."""
     n, width = payload.dense.size // payload.lanes, payload.width
     block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
     most_bins = int(blocks.column["n_bins"].max(initial=0))
@@ -137,14 +137,13 @@ def _bound_column(blocks, block, slot, short, k, borders, constant, has_missing,
     before, before_missing = np.int64(constant), np.int64(edges[last])
     covered = np.int64(mass[last]) if column.missing != 0 else np.int64(0)
     all_mass = np.int64(short.total[k, short.n_labels])
-    any_group = column.n_bins > column.n_rows
     best = np.int64(_NO_CUT)
     for g in range(column.n_rows):
         inside = np.int64(mass[first + g])
         covered += inside
         bound = np.int64(_NO_CUT)
         if inside > 0 or sampled:
-            is_group = any_group and _is_group(short, column, block, g)
+            is_group = _is_group(short, column, block, g)
             # A cut with nothing on its right is none; a group may have others.
             is_last = g == column.n_rows - 1 if sampled else covered == all_mass
             edge = np.int64(edges[first + g])
@@ -211,7 +210,7 @@ def bound_pairs(blocks, b, short, k, slack, sums, borders):
     sums : scratch, of the rows of a block
     """
     block, pairs = blocks.block[b], short.pairs
-    sampled = pairs.piece != 0
+    sampled = pairs.piece != 0  # always; for a constant `_bound_column` would be compiled once more
     n = block.origin_end - block.origin
     mass = pairs.mass[block.origin : block.origin_end]
     if not pairs.has_mass[b]:

@@ -19,7 +19,7 @@ from numba import from_dtype, njit, typeof, types
 from .ahead import wait
 from .blocks import BLOCK, COLUMN, Blocks
 from .dtypes import COARSE, CODE, EDGE, FINE, NODE
-from .edge import SHORT, new_short
+from .edge import SHORT, short_of
 from .extremes import greater, lesser
 from .growing import (
     BORDER,
@@ -389,7 +389,7 @@ def compile_growth(discrete=False, bounds=False):
     short = None
     _leaves_piece(tree)
     if bounds:
-        short = new_short(payload_of(SHORT), 1, blocks, np.zeros(0, np.intp), 1)
+        short = short_of(payload_of(SHORT), 1, blocks, np.zeros(0, np.intp), 1)
         _edge_pieces(tree, blocks, payload, short)
     else:
         _number_pieces(tree, blocks, payload)

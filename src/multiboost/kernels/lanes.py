@@ -14,6 +14,7 @@ same way, see ``criteria``.
 All arrays are flat and C-contiguous; ``di`` and ``si`` are offsets of elements.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,14 @@ def load(context, builder, array_type, array, index, n):
     return value
 
 
+def change(context, builder, array_type, array, index, n, new):
+    """array[index : index+n] = new(what is there)."""
+    pointer = pointer_to(context, builder, array_type, array, index, n)
+    old = builder.load(pointer)
+    old.align = array_type.dtype.bitwidth // 8
+    builder.store(new(old), pointer).align = old.align
+
+
 def sum_of(builder, vector, add):
     """Add the lanes of a vector pairwise, always in the same order."""
     n = vector.type.count
@@ -97,12 +106,13 @@ def _accumulate(subtract):
             dst_type, src_type = signature.args[0], signature.args[2]
 
             def body(k, lanes):
-                pointer = pointer_to(context, builder, dst_type, args[0], builder.add(args[1], k), lanes)
-                old = builder.load(pointer)
-                old.align = dst_type.dtype.bitwidth // 8
-                change = load(context, builder, src_type, args[2], builder.add(args[3], k), lanes)
-                new = builder.sub(old, change) if subtract else builder.add(old, change)
-                builder.store(new, pointer).align = old.align
+                other = load(context, builder, src_type, args[2], builder.add(args[3], k), lanes)
+                at = builder.add(args[1], k)
+
+                def new(old):
+                    return builder.sub(old, other) if subtract else builder.add(old, other)
+
+                change(context, builder, dst_type, args[0], at, lanes, new)
 
             in_groups(builder, args[4], body)
             return context.get_dummy_value()
@@ -189,11 +199,8 @@ def add(typingctx, dst, di, src, si, n):
         while k < n.literal_value:
             step = next(step for step in (8, 4, 2, 1) if k + step <= n.literal_value)
             at = [builder.add(i, ir.Constant(i.type, k)) for i in (args[1], args[3])]
-            pointer = pointer_to(context, builder, dst_type, args[0], at[0], step)
-            old = builder.load(pointer)
-            old.align = dst_type.dtype.bitwidth // 8
-            new = builder.add(old, load(context, builder, src_type, args[2], at[1], step))
-            builder.store(new, pointer).align = old.align
+            other = load(context, builder, src_type, args[2], at[1], step)
+            change(context, builder, dst_type, args[0], at[0], step, partial(builder.add, other))
             k += step
         return context.get_dummy_value()
 
