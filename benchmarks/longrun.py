@@ -189,7 +189,7 @@ class LongRun:
             state.origins.append({"first_round": state.rounds + 1, **program})
         with Team(threads) as team:
             settings = settings_of(state.parameters, table, target, team)
-            boosting = settings.boosting(table, target, team, scores=state.scores)
+            boosting = settings.boosting(table, target, team, scores=state.scores, n_rounds=rounds)
             boosting.n_rounds = state.rounds
             if state.test_scores is None:
                 state.test_scores = np.tile(boosting.builder.initial, (test.n_rows, 1))

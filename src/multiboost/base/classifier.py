@@ -8,10 +8,11 @@ node's children: sharing them is what makes it a DAG and not a tree.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 
 import numpy as np
 
-from ..kernels.dtypes import NODE
+from ..kernels.dtypes import NODE, SIGN
 
 _PART = 1 << 16  # rows that are multiplied at once
 
@@ -100,6 +101,19 @@ class BaseClassifier:
         for dag, leaf in zip(self.terms, self.leaf, strict=True):
             signs = signs * np.where(dag.values > 0, 1, -1).astype(np.int8)[leaf[part]]
         return signs
+
+    @cached_property
+    def factors(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """sign(h) of a product of cuts v phi(x): that of the samples, (n,) SIGN, and that of the labels, (K,).
+
+        None where a term has more than two leaves, or leaves that do not vote against each other.
+        """
+        if any(len(dag.values) != 2 or (dag.values[0] != -dag.values[1]).any() for dag in self.terms):
+            return None
+        turned = reduce(np.bitwise_xor, (leaf.astype(SIGN) for leaf in self.leaf))
+        if len(self.terms) % 2:
+            turned ^= 1
+        return -turned, reduce(np.multiply, (np.where(dag.values[1] > 0, 1, -1) for dag in self.terms))
 
     def scaled(self, scale: float) -> BaseClassifier:
         """The same classifier with its votes times ``scale``."""

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
+from ..kernels.dtypes import EDGE, NEWTON, ROW, SIGN, Z, lanes
 from ..kernels.edge import SHORT, Short, pairs_piece, short_of
 from ..kernels.grow import with_pieces
 from ..kernels.growing import Tree, new_subsets, new_tree
 from ..kernels.heavy import SIZES, heavy_first, look_for_pairs
 from ..kernels.histogram import Payload, with_loops
-from ..kernels.pairs import Pairs, find_pairs, new_pairs, read_values
+from ..kernels.pairs import Pairs, find_pairs, new_pairs, turn_pairs, weigh_pairs
 from ..kernels.team import Team
 from ..kernels.update import quantise, quantiser
-from ..kernels.virtual import flip_labels
+from ..kernels.virtual import flip_labels, turn_rows
 from .classifier import BaseClassifier
 from .criterion import Criterion, Edge
 
-_LIGHT = 2.0**-5  # weight of the rows or pairs that bounds of the edge leave out, in units of the last edge
+# Weight of the rows or pairs that bounds of the edge leave out, in units of the last edge: less where columns are few,
+# so that a row or pair more costs little and a column searched in vain as much as ever.
+_LIGHT, _LIGHT_NARROW, _NARROW = 2.0**-5, 2.0**-8, 40
 _PAIRS = 0.25  # heavy pairs, in units of all lanes, below which to add them one by one is faster
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
@@ -50,6 +52,7 @@ def new_payload(criterion: Criterion, n: int, n_labels: int, positive: np.ndarra
             weight=np.zeros(n if one_hot else 0, dtype),
             half=half,
             width=width,
+            sign=np.zeros(n, SIGN) if criterion.code == EDGE else None,
         )
     )
 
@@ -119,7 +122,8 @@ class Problem:
     others: np.ndarray = field(default_factory=lambda: np.zeros(0, ROW))
     signs: Callable[[], np.ndarray] | None = None
     level: int = 0  # how often labels were made virtual: each level has its own payload
-    origin: Problem | None = None  # under the edge, the same before labels were made virtual the last time
+    origin: Problem | None = None  # under the edge, the same before labels were made virtual by signs of samples
+    label_signs: np.ndarray | None = None  # (K,) +1 and -1 that the payload lacks: edges do not need them
 
     @property
     def n_rows(self) -> int:
@@ -164,26 +168,39 @@ class Problem:
 
     def rows_for(self, room: Tree) -> tuple[np.ndarray, Short | None]:
         """The samples in the order in which a tree is grown, and what is known of their weights."""
-        if self.short is None:
-            return self.rows.astype(ROW, copy=True), None
-        rounding = int(self.short.lost.sum())
+        rows, short = self.rows.astype(ROW, copy=True), self.short
+        if short is None:
+            return rows, None
+        rounding = int(short.lost.sum())
         places = room.pool.shape[0]
         if places > 2:  # histograms are kept for subtraction, the root's too, which therefore has all rows
             key = ("short pool", places)
             if key not in self.rooms:
-                size = self.dataset.blocks.n_rows * self.short.payload.width
+                size = self.dataset.blocks.n_rows * short.payload.width
                 self.rooms[key] = np.empty((places, size), SHORT)
-            short = self.short._replace(heavy=self.rows.size, light=0, rounding=rounding, pool=self.rooms[key])
-            return self.rows.astype(ROW, copy=True), short
+            pool = self.rooms[key]
+            return rows, self._turned_short()._replace(heavy=rows.size, light=0, rounding=rounding, pool=pool)
         if self.heavy_pairs is not None:
             pairs, light = self.heavy_pairs
-            read_values(pairs, self.short.payload)
-            return self.rows.astype(ROW, copy=True), self.short._replace(
-                heavy=0, light=light, pairs=pairs, rounding=rounding
-            )
-        rows = np.empty(self.rows.size, ROW)
-        heavy, light = heavy_first(self.short.mass, self.rows, _LIGHT * self.edge, self._sizes, rows)
-        return rows, self.short._replace(heavy=heavy, light=light, rounding=rounding)
+            turn_pairs(pairs, self.payload.sign)
+            return rows, short._replace(heavy=0, light=light, pairs=pairs, rounding=rounding)
+        heavy, light = heavy_first(short.mass, self.rows, self._light, self._sizes, rows)
+        return rows, self._turned_short()._replace(heavy=heavy, light=light, rounding=rounding)
+
+    def _turned_short(self) -> Short:
+        """The short payload with the signs of the samples."""
+        assert self.short is not None
+        if self.label_signs is None:
+            return self.short
+        source = self.short.payload
+        key = "turned"
+        if key not in self.rooms:
+            self.rooms[key] = np.empty(source.dense.size, SHORT)
+        turned = self.rooms[key]
+        self.team.run(
+            turn_rows, source.dense, source.lanes, self.n_labels, self.payload.sign, turned, alone=self.is_small
+        )
+        return self.short._replace(payload=source._replace(dense=turned))
 
     @cached_property
     def heavy_pairs(self) -> tuple[Pairs, int] | None:
@@ -195,8 +212,8 @@ class Problem:
             return self.origin.heavy_pairs
         if self.short is None:
             return None
-        share, blocks = _LIGHT * self.edge, self.dataset.blocks
-        least, n_pairs = look_for_pairs(self.payload, self.n_labels, self.rows, share, self._sizes)
+        blocks = self.dataset.blocks
+        least, n_pairs = look_for_pairs(self.payload, self.n_labels, self.rows, self._light, self._sizes)
         with_rows = self.dataset.grouped
         if n_pairs + with_rows * self.rows.size >= _PAIRS * self.rows.size * self.short.payload.lanes:
             return None
@@ -204,7 +221,14 @@ class Problem:
         if key not in self.rooms:
             self.rooms[key] = pairs_piece(blocks, self.short)
         first, row, light = find_pairs(self.payload, self.short.mass, self.n_labels, self.rows, least, with_rows)
-        return new_pairs(first, row, SHORT, blocks, self.rooms[key]), light
+        pairs = new_pairs(first, row, SHORT, blocks, self.rooms[key])
+        weigh_pairs(pairs, self.short.payload)
+        return pairs, light
+
+    @property
+    def _light(self) -> float:
+        """Share of the weight that may be left out of bounds."""
+        return (_LIGHT if self.dataset.blocks.column.size >= _NARROW else _LIGHT_NARROW) * self.edge
 
     @property
     def _sizes(self) -> np.ndarray:
@@ -239,6 +263,9 @@ class Problem:
 
         if self.criterion.code != EDGE:
             return self._quantised(self.criterion, signs)
+        factors = [h.factors for h in terms]
+        if None not in factors:
+            return self._turned(factors, signs)
         payload, short = self._room_for(self.criterion)
         dags = [dag for h in terms for dag in h.terms]
         offset = np.cumsum([0] + [len(dag.values) for dag in dags])[:-1]
@@ -249,7 +276,20 @@ class Problem:
         )
         if short is not None and self.short is not None:
             short = short._replace(mass=self.short.mass, lost=self.short.lost)
-        return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1, origin=self)
+        return replace(self, payload=payload, short=short, signs=signs, level=self.level + 1, origin=None)
+
+    def _turned(self, factors: list, signs: Callable[[], np.ndarray]) -> Problem:
+        """The problem with labels multiplied by signs of samples and signs of labels.
+
+        Of a cut v phi(x) the virtual labels are y v phi(x).  An edge is a sum over labels of absolute sums, in
+        which v makes no difference: the payload stays as it is, but for a sign of every sample.
+        """
+        sign = reduce(np.bitwise_xor, (samples for samples, _ in factors), self.payload.sign)
+        labels = reduce(np.multiply, (labels for _, labels in factors))
+        return replace(
+            self, payload=self.payload._replace(sign=sign), signs=signs, origin=self.origin or self,
+            label_signs=labels if self.label_signs is None else labels * self.label_signs,
+        )  # fmt: skip
 
     def _quantised(self, criterion: Criterion, signs: Callable[[], np.ndarray] | None) -> Problem:
         """The problem with G multiplied by signs, for any criterion."""
@@ -258,7 +298,7 @@ class Problem:
         found = replace(
             self, criterion=criterion, payload=payload, short=short, unit=unit, scale_g=self.scale_g / self.unit * unit,
             scale_h=self.scale_h / self.unit * unit, signs=signs, level=self.level + 1,
-            origin=None,
+            origin=None, label_signs=None,
         )  # fmt: skip
         self.team.run(
             quantise, quantiser(criterion.code, payload, self.n_labels), found.pull.reshape(-1),

@@ -79,7 +79,10 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     leaves = np.flatnonzero(is_leaf)
     tests = np.flatnonzero(~is_leaf)
     if discrete:  # the fixed-point sums are as good as doubles, and votes need no H
-        sum_g = room.total[leaves, : problem.n_labels] / problem.scale_g
+        total = room.total[:n_nodes, : problem.n_labels]
+        if problem.label_signs is not None:
+            total = total * problem.label_signs
+        sum_g = total[leaves] / problem.scale_g
         sum_h = np.zeros_like(sum_g)
     else:
         sum_g, sum_h = sums[:, : leaves.size, : problem.n_labels].copy()
@@ -89,7 +92,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     number[leaves] = ~np.arange(leaves.size)
     child = np.stack([number[left[tests]], number[left[tests] + 1]], axis=1)  # (0, 2) for a constant
     if discrete and n_nodes > 1:
-        votes = _votes_of_parents(room.total, tests, left, number, leaves.size, problem.n_labels)
+        votes = _votes_of_parents(total, tests, left, number, leaves.size)
     else:
         votes = criterion.votes(sum_g, sum_h)
     set_start, sets = _sets_of(dataset.binner, node, tests, subsets)
@@ -122,12 +125,12 @@ def _sets_of(binner, node, tests, subsets) -> tuple[np.ndarray, np.ndarray]:
     return start, np.concatenate(sets) if sets else np.zeros(0, np.uint8)
 
 
-def _votes_of_parents(total, tests, left, number, n_leaves: int, n_labels: int) -> np.ndarray:
+def _votes_of_parents(total, tests, left, number, n_leaves: int) -> np.ndarray:
     """Leaves vote as the cut above them: v on its right, -v on its left (3.47)."""
-    votes = np.empty((n_leaves, n_labels))
+    votes = np.empty((n_leaves, total.shape[1]))
     for node in tests:
         a, b = left[node], left[node] + 1
-        v = np.where(total[b, :n_labels] > total[a, :n_labels], 1.0, -1.0)
+        v = np.where(total[b] > total[a], 1.0, -1.0)
         if number[a] < 0:
             votes[~number[a]] = -v
         if number[b] < 0:

@@ -92,8 +92,8 @@ class Settings:
             return Edge()
         return Newton(self.ridge / n_pairs) if self.loss.has_curvature else LogOdds(1.0 / n_pairs)
 
-    def dataset(self, table: Table, target: Target, team: Team) -> Dataset:
-        """The table, binned for these settings."""
+    def dataset(self, table: Table, target: Target, team: Team, n_rounds: int = 0) -> Dataset:
+        """The table, binned for these settings and about so many rounds."""
         criterion = self.criterion(target)
         half = lanes(target.kind.n_labels)
         dtype, _ = criterion.number(target.signed.size)
@@ -102,14 +102,14 @@ class Settings:
         row_bytes = min(MOST, half if exhaustive else 2 * half) * np.dtype(dtype).itemsize
         return Dataset(
             table, self.bins.max_bins, target.row_weight, row_bytes, team.n_threads,
-            coarse=not exhaustive, min_category_rows=self.bins.min_category_rows,
+            coarse=not exhaustive, min_category_rows=self.bins.min_category_rows, n_rounds=n_rounds,
         )  # fmt: skip
 
     def boosting(
-        self, table: Table, target: Target, team: Team, start=None, scores=None, history=None, watch=None
+        self, table: Table, target: Target, team: Team, start=None, scores=None, history=None, watch=None, n_rounds=0
     ) -> Boosting:
-        """A run with these settings, ready for its first round."""
-        dataset = self.dataset(table, target, team)
+        """A run of about ``n_rounds`` with these settings, ready for its first round."""
+        dataset = self.dataset(table, target, team, n_rounds)
         criterion = self.criterion(target)
         return Boosting(
             dataset, target, self.loss, criterion, self.base_learner, self.step, team,

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from ..estimators.adaboost_mh import AdaBoostMHClassifier
-from ..kernels.dtypes import COARSE, FINE
+from ..kernels.dtypes import COARSE, FINE, SIGN
 from ..kernels.histogram import Payload, with_loops
 from .display import console
 
@@ -41,7 +41,8 @@ def run(quiet: bool) -> None:
         for dtype in (COARSE, FINE):
             for lanes in (1, 2, 4, 8, 12, 16):
                 none, empty = np.zeros(0, np.int32), np.zeros(0, dtype)
-                with_loops(Payload(empty, lanes, False, none, empty, lanes, lanes))
+                sign = np.zeros(0, SIGN) if dtype is FINE else None
+                with_loops(Payload(empty, lanes, False, none, empty, lanes, lanes, sign))
     with _timed("many rows, single rows", quiet):
         clf.predict(np.tile(X, (1000, 1)))  # many rows have a kernel of their own, and so has one
         clf.compiled()

@@ -22,7 +22,8 @@ _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most
 _TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for each
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
-_WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
+# Columns of a table, bins of a column, or rounds of a run, from which bounds of the edge pay.
+_WIDE, _LONG, _MANY = 40, 256, 5000
 _GROUPS = 256  # of the bins of a column, at most, that have bounds
 
 
@@ -110,6 +111,8 @@ class Dataset:
     n_threads : int
     coarse : bool
         Whether columns of many bins go to coarse blocks.
+    n_rounds : int
+        Rounds that are to come.
 
     Attributes
     ----------
@@ -136,6 +139,7 @@ class Dataset:
         n_threads: int = 1,
         coarse: bool = False,
         min_category_rows: int = 1,
+        n_rounds: int = 0,
     ):
         self.table = table
         self.n_rows = table.n_rows
@@ -155,10 +159,10 @@ class Dataset:
             parts = [read(first) for first in groups]
         columns = [pair for part in parts for pair in part]
         self.binner.columns = [bins for bins, _ in columns]
-        # Bounds take two more passes over the payload, too much where columns are few and short;
-        # coarse blocks cannot do without.
-        wide = table.n_columns >= _WIDE
-        self.bounded = coarse or wide or any(bins.n_bins > _LONG and not bins.nominal for bins in self.binner.columns)
+        # Bounds take two more passes over the payload, too much where columns are few and short, unless after
+        # thousands of rounds few pairs have the weight; coarse blocks cannot do without.
+        pays = table.n_columns >= _WIDE or n_rounds >= _MANY
+        self.bounded = coarse or pays or any(bins.n_bins > _LONG and not bins.nominal for bins in self.binner.columns)
         if self.bounded and not coarse:
             row_bytes //= 2  # of the short payload
         binned = [one for _, one in columns]
@@ -168,9 +172,9 @@ class Dataset:
         self.row_codes = self.blocks.codes.size / max(1, table.n_rows)
 
 
-def seems_bounded(table: Table, max_bins: int) -> bool:
+def seems_bounded(table: Table, max_bins: int, n_rounds: int) -> bool:
     """What `Dataset.bounded` will be, as far as the first rows tell."""
-    if table.n_columns >= _WIDE:
+    if table.n_columns >= _WIDE or n_rounds >= _MANY:
         return True
     if max_bins <= _LONG:
         return False

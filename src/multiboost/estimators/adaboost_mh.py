@@ -314,7 +314,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
                     "to go on from; raise it or start anew"
                 )
             watch = None if validation is None else self._watch(validation, kind, settings)
-            boosting = settings.boosting(table, target, team, start, scores, history, watch)
+            boosting = settings.boosting(table, target, team, start, scores, history, watch, rounds)
             if resumed is not None:
                 resumed.check(boosting, target, settings)
             every = [EveryRound(max(1, rounds // 10) if self.verbose == 1 else 1)] if self.verbose else []
@@ -336,7 +336,7 @@ class AdaBoostMHClassifier(ClassifierMixin, BaseEstimator):
         growth = "multiboost.kernels.grow:compile_growth"
         if self.votes == "real":
             return compiling(grow, growth)
-        if seems_bounded(table, self.max_bins):
+        if seems_bounded(table, self.max_bins, self.n_estimators):
             return compiling(grow, growth, True, True, piece=search_hopefuls.__name__)
         return compiling(grow, growth, True)
 

@@ -17,16 +17,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .dtypes import EDGE, Z
-from .lanes import change, in_groups, load, sum_of
+from .lanes import change, in_groups, load, splat, sum_of
 
 _DOUBLE = ir.DoubleType()
-
-
-def _splat(builder, scalar, n):
-    vector = ir.VectorType(scalar.type, n)
-    zero = ir.Constant(ir.IntType(32), 0)
-    first = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, zero)
-    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), n), [0] * n))
 
 
 def _sqrt(builder, vector):
@@ -126,8 +119,8 @@ def add_edges(typingctx, edges, sums, first, n, left, total):
             # The next rows wait for this sum only, not for the edges.
             last = builder.extract_element(own, ir.Constant(ir.IntType(32), lanes - 1))
             builder.store(builder.add(so_far, last), before)
-            on_left = builder.add(own, _splat(builder, so_far, lanes))
-            sizes = _sizes(builder, _splat(builder, total, lanes), on_left)
+            on_left = builder.add(own, splat(builder, so_far, lanes))
+            sizes = _sizes(builder, splat(builder, total, lanes), on_left)
             change(context, builder, signature.args[0], edges, at, lanes, partial(builder.add, sizes))
 
         with cgutils.for_range(builder, builder.lshr(n, size(3))) as loop:
@@ -155,7 +148,7 @@ def cut_score(typingctx, criterion, left, total, half, ridge):
         def gain(first, second):
             kind = first.type.element
             least = ridge if kind == _DOUBLE else builder.fptrunc(ridge, kind)
-            below = builder.fadd(second, _splat(builder, least, first.type.count))
+            below = builder.fadd(second, splat(builder, least, first.type.count))
             return builder.fdiv(builder.fmul(first, first), below)
 
         def is_(name):

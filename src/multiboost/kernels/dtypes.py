@@ -5,6 +5,7 @@ import numpy as np
 CODE = np.uint16  # a (column, bin) pair inside its block; a block has at most 65536
 ROW = np.int32  # row numbers: half the memory traffic of int64, 2e9 rows are enough
 NODE = np.int32  # node and leaf numbers
+SIGN = np.int8  # 0 or -1: (x ^ s) - s is x or -x
 SCORE = np.float64  # F, G, H and every sum that decides a value
 
 # Histograms are added up in fixed point: integer addition is associative, so that a

@@ -26,7 +26,7 @@ from .criteria import add_edges, edge_score
 from .dtypes import FINE_BITS, apart, lanes
 from .extremes import greater, lesser
 from .histogram import Payload
-from .lanes import INNER, ONCE, add_lanes, copy, new_scratch, zero
+from .lanes import INNER, ONCE, add_lanes, add_signed, copy, new_scratch, sign_of, zero
 from .pairs import Pairs, add_pairs, no_pairs
 from .piece import compiled
 from .update import CHUNK
@@ -286,16 +286,17 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, lea
             b = np.intp(source[first_code + np.uintp(i) * stride]) - code
         else:
             b = bin_of(blocks, slot, i)
+        sign = sign_of(payload.sign, i)
         if b >= n_bins:
             any_missing = True
-            add_lanes(miss, 0, payload.dense, i * width, width)
+            add_signed(miss, 0, payload.dense, i * width, width, sign)
         elif b < begin:
-            add_lanes(left, 0, payload.dense, i * width, width)
-        elif b < stop and present[b - begin]:
-            add_lanes(fine, (b - begin) * width, payload.dense, i * width, width)
-        elif b < stop:  # nothing is in its place but what an earlier search has left there
-            present[b - begin] = True
-            copy(fine, (b - begin) * width, payload.dense, i * width, width)
+            add_signed(left, 0, payload.dense, i * width, width, sign)
+        elif b < stop:
+            if not present[b - begin]:  # what is in its place has been left there by an earlier search
+                present[b - begin] = True
+                zero(fine, (b - begin) * width, width)
+            add_signed(fine, (b - begin) * width, payload.dense, i * width, width, sign)
         else:
             any_right = True
     last = stop - 1

@@ -18,7 +18,7 @@ from numba import from_dtype, njit, typeof, types
 
 from .ahead import wait
 from .blocks import BLOCK, COLUMN, Blocks
-from .dtypes import COARSE, CODE, EDGE, FINE, NODE
+from .dtypes import COARSE, CODE, EDGE, FINE, NODE, SIGN
 from .edge import SHORT, short_of
 from .extremes import greater, lesser
 from .growing import (
@@ -382,10 +382,11 @@ def compile_growth(discrete=False, bounds=False):
     )
     number = FINE if discrete else COARSE
 
-    def payload_of(dtype):
-        return Payload(np.zeros(0, dtype), 1, False, np.zeros(0, np.int32), np.zeros(0, dtype), 1, 1)
+    def payload_of(dtype, sign=None):
+        return Payload(np.zeros(0, dtype), 1, False, np.zeros(0, np.int32), np.zeros(0, dtype), 1, 1, sign)
 
-    payload, tree, subsets = payload_of(number), new_tree(0, 2, blocks, 1, number, 1, 0), new_subsets(2, blocks, 1, 0)
+    payload = payload_of(number, np.zeros(0, SIGN) if discrete else None)
+    tree, subsets = new_tree(0, 2, blocks, 1, number, 1, 0), new_subsets(2, blocks, 1, 0)
     short = None
     _leaves_piece(tree)
     if bounds:

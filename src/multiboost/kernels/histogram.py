@@ -9,6 +9,8 @@ The *payload* of a sample is what a criterion needs of it, in fixed point:
   of the additions.
 
 Histogram rows have ``width`` lanes: ``half`` for EDGE, ``2 * half`` otherwise.
+
+Under EDGE a sample may count with the opposite sign: virtual labels, see `Problem.without`.
 """
 
 from functools import cache
@@ -20,7 +22,7 @@ from numba import from_dtype, njit, typeof, types
 from .blocks import BLOCK, wide_code
 from .dtypes import CODE, ROW
 from .extremes import greater, lesser
-from .lanes import ONCE, add, add_lanes, copy, prefetch, subtract_lanes, zero
+from .lanes import ONCE, add, add_lanes, add_signed, copy, prefetch, sign_of, subtract_lanes, zero
 from .piece import call, compiled
 
 
@@ -34,6 +36,7 @@ class Payload(NamedTuple):
     weight: np.ndarray  # (n,) W+ of the positive label
     half: int
     width: int
+    sign: np.ndarray | None = None  # EDGE: (n,) SIGN, -1 where G of a sample counts as -G, else 0
     loops: tuple[int, int, int] = (0, 0, 0)  # see `with_loops`
 
 
@@ -76,18 +79,18 @@ def _add_rows(n):
             else:
                 begin = first_code + np.uintp(row_start[offsets + i])
                 stop = first_code + np.uintp(row_start[offsets + i + np.uintp(1)])
-            source = np.intp(i * lanes) + lane
+            source, sign = np.intp(i * lanes) + lane, sign_of(payload.sign, np.intp(i))
             if one_hot:
                 position = np.uintp(payload.positive[i])
                 weight = payload.weight[i]
                 for k in range(begin, stop):
                     target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source, n)
+                    add(histogram, np.intp(target), dense, source, n, sign)
                     histogram[target + position] += weight
             else:
                 for k in range(begin, stop):
                     target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source, n)
+                    add(histogram, np.intp(target), dense, source, n, sign)
 
     return add_rows
 
@@ -114,7 +117,7 @@ def build_wide_histogram(codes, block, payload, rows, start, end, histogram, bas
     for r in range(start, end):
         i = np.intp(rows[r])
         target = base + wide_code(codes, np.uintp(block.start + 2 * i)) * width
-        add_lanes(histogram, target, payload.dense, i * lanes, lanes)
+        add_signed(histogram, target, payload.dense, i * lanes, lanes, sign_of(payload.sign, i))
         if payload.one_hot:
             histogram[target + payload.positive[i]] += payload.weight[i]
 
@@ -162,6 +165,6 @@ def sum_payload(payload, rows, start, end, total):
     zero(total, 0, total.size)
     for r in range(start, end):
         i = np.intp(rows[r])
-        add_lanes(total, 0, payload.dense, i * payload.lanes, payload.lanes)
+        add_signed(total, 0, payload.dense, i * payload.lanes, payload.lanes, sign_of(payload.sign, i))
         if payload.one_hot:
             total[payload.positive[i]] += payload.weight[i]

@@ -72,6 +72,21 @@ def change(context, builder, array_type, array, index, n, new):
     builder.store(new(old), pointer).align = old.align
 
 
+def splat(builder, scalar, n):
+    """A vector of n times the same number."""
+    vector = ir.VectorType(scalar.type, n)
+    zero = ir.Constant(ir.IntType(32), 0)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, zero)
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), n), [0] * n))
+
+
+def _turned(builder, vector, sign):
+    """The vector where ``sign`` is 0, its negative where it is -1."""
+    kind, n = vector.type.element, vector.type.count
+    sign = splat(builder, builder.trunc(sign, kind) if kind.width < sign.type.width else sign, n)
+    return builder.sub(builder.xor(vector, sign), sign)
+
+
 def sum_of(builder, vector, add):
     """Add the lanes of a vector pairwise, always in the same order."""
     n = vector.type.count
@@ -99,31 +114,62 @@ def in_groups(builder, n, body):
                 body(size(1), 1)
 
 
-def _accumulate(subtract):
-    @intrinsic
-    def accumulate(typingctx, dst, di, src, si, n):
-        def codegen(context, builder, signature, args):
-            dst_type, src_type = signature.args[0], signature.args[2]
+def _accumulate(context, builder, signature, args, new):
+    """dst[di : di+n] = new(dst[di : di+n], src[si : si+n])."""
+    dst_type, src_type = signature.args[0], signature.args[2]
 
-            def body(k, lanes):
-                other = load(context, builder, src_type, args[2], builder.add(args[3], k), lanes)
-                at = builder.add(args[1], k)
+    def body(k, lanes):
+        other = load(context, builder, src_type, args[2], builder.add(args[3], k), lanes)
+        change(context, builder, dst_type, args[0], builder.add(args[1], k), lanes, lambda old: new(old, other))
 
-                def new(old):
-                    return builder.sub(old, other) if subtract else builder.add(old, other)
-
-                change(context, builder, dst_type, args[0], at, lanes, new)
-
-            in_groups(builder, args[4], body)
-            return context.get_dummy_value()
-
-        return types.void(dst, types.intp, src, types.intp, types.intp), codegen
-
-    return accumulate
+    in_groups(builder, args[4], body)
+    return context.get_dummy_value()
 
 
-add_lanes = _accumulate(subtract=False)  # (dst, di, src, si, n): dst[di : di+n] += src[si : si+n]
-subtract_lanes = _accumulate(subtract=True)  # the same with -=
+@intrinsic
+def add_lanes(typingctx, dst, di, src, si, n):
+    """dst[di : di+n] += src[si : si+n]."""
+
+    def codegen(context, builder, signature, args):
+        return _accumulate(context, builder, signature, args, builder.add)
+
+    return types.void(dst, types.intp, src, types.intp, types.intp), codegen
+
+
+@intrinsic
+def subtract_lanes(typingctx, dst, di, src, si, n):
+    """dst[di : di+n] -= src[si : si+n]."""
+
+    def codegen(context, builder, signature, args):
+        return _accumulate(context, builder, signature, args, builder.sub)
+
+    return types.void(dst, types.intp, src, types.intp, types.intp), codegen
+
+
+@intrinsic
+def add_signed(typingctx, dst, di, src, si, n, sign):
+    """`add_lanes` where ``sign`` is 0, `subtract_lanes` where it is -1, without a branch."""
+
+    def codegen(context, builder, signature, args):
+        def new(old, other):
+            return builder.add(old, _turned(builder, other, args[5]))
+
+        return _accumulate(context, builder, signature, args, new)
+
+    return types.void(dst, types.intp, src, types.intp, types.intp, types.int64), codegen
+
+
+@intrinsic
+def sign_of(typingctx, signs, i):
+    """The sign of sample i, 0 or -1; ``signs`` is None where all are 0, which the compiler then knows."""
+
+    def codegen(context, builder, signature, args):
+        if isinstance(signs, types.NoneType):
+            return ir.Constant(ir.IntType(64), 0)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.sext(builder.load(builder.gep(data, [args[1]])), ir.IntType(64))
+
+    return types.int64(signs, types.intp), codegen
 
 
 @intrinsic
@@ -190,8 +236,8 @@ def copy(typingctx, dst, di, src, si, n):
 
 
 @intrinsic(prefer_literal=True)
-def add(typingctx, dst, di, src, si, n):
-    """`add_lanes` for a constant n, without its loop."""
+def add(typingctx, dst, di, src, si, n, sign):
+    """`add_signed` for a constant n, without its loop."""
 
     def codegen(context, builder, signature, args):
         dst_type, src_type = signature.args[0], signature.args[2]
@@ -199,12 +245,12 @@ def add(typingctx, dst, di, src, si, n):
         while k < n.literal_value:
             step = next(step for step in (8, 4, 2, 1) if k + step <= n.literal_value)
             at = [builder.add(i, ir.Constant(i.type, k)) for i in (args[1], args[3])]
-            other = load(context, builder, src_type, args[2], at[1], step)
+            other = _turned(builder, load(context, builder, src_type, args[2], at[1], step), args[5])
             change(context, builder, dst_type, args[0], at[0], step, partial(builder.add, other))
             k += step
         return context.get_dummy_value()
 
-    return types.void(dst, types.intp, src, types.intp, n), codegen
+    return types.void(dst, types.intp, src, types.intp, n, types.int64), codegen
 
 
 @intrinsic

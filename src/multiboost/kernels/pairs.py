@@ -25,7 +25,8 @@ class Pairs(NamedTuple):
 
     first: np.ndarray  # (labels + 2,) intp; those of label k are first[k] up to first[k + 1], then rows, for their mass
     row: np.ndarray  # ROW
-    value: np.ndarray  # of the short payload, see `read_values`
+    weight: np.ndarray  # of the short payload
+    value: np.ndarray  # the same with the signs of virtual labels, see `turn_pairs`
     total: np.ndarray  # (labels + 1,) int64, sums of values
     mass: np.ndarray  # (histogram rows,) of the rows that have pairs: the same whatever the signs of labels
     has_mass: np.ndarray  # (blocks,) bool, whether it is known
@@ -37,6 +38,7 @@ def new_pairs(first, row, dtype, blocks, piece) -> Pairs:
     return Pairs(
         first=first,
         row=row,
+        weight=np.empty(row.size, dtype),
         value=np.empty(row.size, dtype),
         total=np.zeros(first.size - 1, np.int64),
         mass=np.zeros(blocks.n_rows, dtype),
@@ -70,12 +72,22 @@ def find_pairs(payload, mass, n_labels, rows, least, with_rows) -> tuple[np.ndar
 
 
 @njit(**OPTIONS)
-def read_values(pairs, payload):
-    """OUT pairs.value, pairs.total: of the short payload, whose labels may be virtual by now."""
+def weigh_pairs(pairs, payload):
+    """OUT pairs.weight: of the short payload."""
+    for k in range(pairs.first.size - 1):
+        for p in range(pairs.first[k], pairs.first[k + 1]):
+            pairs.weight[p] = payload.dense[np.intp(pairs.row[p]) * payload.lanes + k]
+
+
+@njit(**OPTIONS)
+def turn_pairs(pairs, sign):
+    """OUT pairs.value, pairs.total: weights of the samples whose sign is -1 are turned, the mass of rows is not."""
     for k in range(pairs.first.size - 1):
         total = np.int64(0)
+        mask = pairs.weight.dtype.type(-(k < pairs.first.size - 2))
         for p in range(pairs.first[k], pairs.first[k + 1]):
-            value = payload.dense[np.intp(pairs.row[p]) * payload.lanes + k]
+            m = sign[pairs.row[p]] & mask
+            value = (pairs.weight[p] ^ m) - m
             pairs.value[p] = value
             total += value
         pairs.total[k] = total

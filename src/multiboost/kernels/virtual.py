@@ -1,12 +1,32 @@
-"""Virtual labels: y' = y times the signs of the other terms of a product (Kegl 2011, Figure 3.11, line 9)."""
+"""Virtual labels: y' = y times the signs of the other terms of a product (Kegl 2011, Figure 3.11, line 9).
+
+Where these are cuts, v phi(x), the edge needs no more than a sign for every sample, see `Problem.without`; `turn_rows`
+is for the short payload, whose mass has none.  Trees have a sign for every sample and label.
+"""
 
 import numpy as np
 from numba import njit
 
 from .extremes import lesser
-from .lanes import ALLOCATING, INNER
+from .lanes import ALLOCATING, INNER, OPTIONS
 from .team import next_item
 from .update import CHUNK
+
+
+@njit(**OPTIONS)
+def turn_rows(tid, n_threads, sync, dense, lanes, n_turned, sign, turned):
+    """OUT turned: the first ``n_turned`` lanes of the samples whose sign is -1 are multiplied by it."""
+    n, number = sign.size, dense.dtype.type
+    chunk = next_item(sync)
+    while chunk * CHUNK < n:
+        for i in range(chunk * CHUNK, lesser(n, chunk * CHUNK + CHUNK)):
+            m = number(sign[i])
+            a, b = dense[i * lanes : (i + 1) * lanes], turned[i * lanes : (i + 1) * lanes]
+            for k in range(n_turned):
+                b[k] = (a[k] ^ m) - m
+            for k in range(n_turned, lanes):
+                b[k] = a[k]
+        chunk = next_item(sync)
 
 
 @njit(**INNER)
@@ -34,10 +54,9 @@ def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, fl
     chunk = next_item(sync)
     while chunk * CHUNK < n:
         for i in range(chunk * CHUNK, lesser(n, chunk * CHUNK + CHUNK)):
-            row = negative[offset[0] + leaf[0, i]]
             for k in range(n_labels):
-                signs[k] = row[k]
-            for t in range(1, n_terms):
+                signs[k] = payload.sign[i]
+            for t in range(n_terms):
                 row = negative[offset[t] + leaf[t, i]]
                 for k in range(n_labels):
                     signs[k] ^= row[k]
