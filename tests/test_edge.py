@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multiboost import AdaBoostMHClassifier
-from multiboost.base import Stump, Tree
+from multiboost.base import Product, Stump, Tree
 from multiboost.base import problem as problems
 from multiboost.base.criterion import Edge
 from multiboost.base.problem import Problem, new_payload, new_short
@@ -107,7 +107,7 @@ def search(request, monkeypatch):
     """Groups of a column, and how much weight bounds leave out: from none to almost all."""
     groups, light = request.param
     monkeypatch.setattr(datasets, "_GROUPS", groups)
-    monkeypatch.setattr(problems, "_LIGHT", light)
+    monkeypatch.setattr(problems, "_LIGHT_NARROW", light)  # these tables are
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
@@ -129,6 +129,50 @@ def test_stump(kind, n_labels, n_threads, search, pairs):
             assert below <= dag.threshold[0] <= above
             if np.isnan(X[:, feature]).any():
                 assert dag.missing_right[0] == missing_right
+
+
+@pytest.mark.parametrize("wide", [1, 1000], ids=["bounds", "none"])
+@pytest.mark.parametrize("others", [[Stump()], [Stump(), Stump()], [Tree(5)], [Stump(), Tree(3)]], ids=str)
+@pytest.mark.parametrize("n_labels", [1, 3, 10])
+def test_term_of_a_product(n_labels, others, wide, search, pairs, monkeypatch):
+    """Under virtual labels, y times the votes of the other terms, the stump is the best of all cuts, and votes so."""
+    monkeypatch.setattr(datasets, "_WIDE", wide)
+    rng = np.random.default_rng(n_labels)
+    n = 300
+    X = table("missing", n, rng).round(1)
+    with Team(2) as team:
+        problem = problem_of(X, pull_of(n, n_labels, 2.0, rng), team, 0.05)
+        G = integers_of(problem, n)
+        terms: list = []
+        for learner in others:
+            terms.append(learner.fit(problem.without(terms)))
+        for h in terms:
+            G = G * np.where(h.terms[0].values > 0, 1, -1)[h.leaf[0]]
+        edge, feature, below, above, _, goes_left = best_cut(X, G, np.arange(n))
+        dag = Stump().fit(problem.without(terms)).terms[0]
+        assert dag.gain[0] == edge / 2.0**FINE_BITS
+        assert dag.feature[0] == feature
+        assert below <= dag.threshold[0] <= above
+        v = np.where(G.sum(0) > 2 * G[goes_left].sum(0), 1.0, -1.0)
+        np.testing.assert_array_equal(dag.values, [-v, v])
+        tree = Tree(4).fit(problem.without(terms)).terms[0]
+        constant = int(np.abs(G.sum(0)).sum())
+        assert tree.feature[0] == feature
+        assert tree.gain[0] == (edge - constant) / 2.0**FINE_BITS
+
+
+def test_factors():
+    """The votes of a product of cuts are a sign for every sample times one for every label; those of a tree are not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    with Team(1) as team:
+        problem = problem_of(X, pull_of(200, 5, 1.0, rng), team, 0.05)
+        for learner in (Stump(), Product(2), Product(3)):
+            h = learner.fit(problem)
+            samples, labels = h.factors
+            assert set(np.unique(samples)) <= {-1, 0}
+            np.testing.assert_array_equal((1 + 2 * samples[:, None]) * labels, h.signs())
+        assert Tree(3).fit(problem).factors is None
 
 
 @pytest.mark.parametrize("pool", [0, 1 << 20], ids=["anew", "by-subtraction"])
@@ -274,7 +318,7 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
         ):  # fmt: skip
             monkeypatch.setattr(datasets, "_WIDE", columns)  # from so many on there are bounds
             monkeypatch.setattr(datasets, "_GROUPS", groups)
-            monkeypatch.setattr(problems, "_LIGHT", light)
+            monkeypatch.setattr(problems, "_LIGHT_NARROW", light)
             monkeypatch.setattr(problems, "_PAIRS", pairs)
             model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)
             digests.add(model.ensemble_.digest())
@@ -282,7 +326,7 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
 
 
 def test_which_tables_are_bounded(monkeypatch):
-    """Wide ones, those with a column of very many bins, and those with coarse blocks."""
+    """Wide ones, those with a column of very many bins, those with coarse blocks, and those of very long runs."""
     monkeypatch.setattr(datasets, "_WIDE", 10)
     X = np.random.default_rng(0).normal(size=(1000, 3))
     assert Dataset(DenseTable(X), 65535, None, 64).bounded
@@ -290,3 +334,5 @@ def test_which_tables_are_bounded(monkeypatch):
     assert not Dataset(DenseTable(X.round(1)), 65535, None, 64).bounded
     assert Dataset(DenseTable(np.tile(X.round(1), 4)), 65535, None, 64).bounded
     assert Dataset(DenseTable(X), 200, None, 64, coarse=True).bounded
+    assert Dataset(DenseTable(X), 200, None, 64, n_rounds=100_000).bounded
+    assert not Dataset(DenseTable(X), 200, None, 64, n_rounds=1000).bounded

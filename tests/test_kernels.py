@@ -11,7 +11,7 @@ from multiboost.data.dataset import Dataset
 from multiboost.data.table import DenseTable
 from multiboost.kernels.binning import digitise, distinct, quantile_ends
 from multiboost.kernels.criteria import cut_score, edge_score
-from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, Z, lanes
+from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, SIGN, Z, lanes
 from multiboost.kernels.extremes import greater, lesser
 from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
 from multiboost.kernels.lanes import add_lanes, is_zero, subtract_lanes
@@ -182,11 +182,11 @@ def payload_of(kind, n, n_labels, dtype, seed=0):
     """Random integers: one payload kind of each sort."""
     rng = np.random.default_rng(seed)
     half = lanes(n_labels)
-    width = half if kind == "edge" else 2 * half
+    width = half if kind in ("edge", "turned") else 2 * half
     one_hot = kind == "one_hot"
     n_dense = half if one_hot else width
     dense = np.zeros((n, n_dense), dtype)
-    low = -1000 if kind in ("edge", "newton") else 0
+    low = -1000 if kind in ("edge", "turned", "newton") else 0
     dense[:, :n_labels] = rng.integers(low, 1000, (n, n_labels))
     if kind in ("z", "newton"):
         dense[:, half : half + n_labels] = rng.integers(0, 1000, (n, n_labels))
@@ -198,6 +198,7 @@ def payload_of(kind, n, n_labels, dtype, seed=0):
         weight=(rng.integers(0, 1000, n) if one_hot else np.zeros(0)).astype(dtype),
         half=half,
         width=width,
+        sign=-rng.integers(0, 2, n).astype(SIGN) if kind == "turned" else None,
     )
     return with_loops(payload)
 
@@ -208,7 +209,7 @@ def full_payload(payload, n) -> np.ndarray:
     full[:, : payload.lanes] = payload.dense.reshape(n, payload.lanes)
     if payload.one_hot:
         full[np.arange(n), payload.positive] += payload.weight
-    return full
+    return full if payload.sign is None else full * np.where(payload.sign < 0, -1, 1)[:, None]
 
 
 def slow_histogram(dataset, X, payload, rows):
@@ -232,6 +233,9 @@ HISTOGRAMS = [
     ("newton", 1, np.int32),
     ("edge", 3, np.int64),
     ("edge", 20, np.int64),
+    ("turned", 1, np.int64),
+    ("turned", 5, np.int64),
+    ("turned", 20, np.int64),
     ("z", 2, np.int32),
     ("one_hot", 10, np.int32),
     ("newton", 5, np.int32),
