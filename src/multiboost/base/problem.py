@@ -15,7 +15,7 @@ from ..kernels.grow import with_pieces
 from ..kernels.growing import Tree, new_subsets, new_tree
 from ..kernels.heavy import SIZES, heavy_first, look_for_pairs
 from ..kernels.histogram import Payload, with_loops
-from ..kernels.pairs import Pairs, find_pairs, new_pairs, turn_pairs, weigh_pairs
+from ..kernels.pairs import Pairs, find_pairs, new_pairs, read_values, turn_values
 from ..kernels.team import Team
 from ..kernels.update import quantise, quantiser
 from ..kernels.virtual import flip_labels, turn_rows
@@ -182,7 +182,10 @@ class Problem:
             return rows, self._turned_short()._replace(heavy=rows.size, light=0, rounding=rounding, pool=pool)
         if self.heavy_pairs is not None:
             pairs, light = self.heavy_pairs
-            turn_pairs(pairs, self.payload.sign)
+            if self.label_signs is not None:
+                turned = pairs._replace(value=np.empty_like(pairs.value), total=np.empty_like(pairs.total))
+                turn_values(pairs, self.payload.sign, turned)
+                pairs = turned
             return rows, short._replace(heavy=0, light=light, pairs=pairs, rounding=rounding)
         heavy, light = heavy_first(short.mass, self.rows, self._light, self._sizes, rows)
         return rows, self._turned_short()._replace(heavy=heavy, light=light, rounding=rounding)
@@ -222,7 +225,7 @@ class Problem:
             self.rooms[key] = pairs_piece(blocks, self.short)
         first, row, light = find_pairs(self.payload, self.short.mass, self.n_labels, self.rows, least, with_rows)
         pairs = new_pairs(first, row, SHORT, blocks, self.rooms[key])
-        weigh_pairs(pairs, self.short.payload)
+        read_values(pairs, self.short.payload)
         return pairs, light
 
     @property

@@ -22,7 +22,7 @@ from numba import from_dtype, njit, typeof, types
 from .blocks import BLOCK, wide_code
 from .dtypes import CODE, ROW
 from .extremes import greater, lesser
-from .lanes import ONCE, add, add_lanes, add_signed, copy, prefetch, sign_of, subtract_lanes, zero
+from .lanes import ONCE, add_lanes, add_one_hot_row, add_row, add_signed, copy, prefetch, sign_of, subtract_lanes, zero
 from .piece import call, compiled
 
 
@@ -58,9 +58,7 @@ def _add_rows(n):
         stride = np.uintp(block.stride)
         offsets = np.uintp(block.first)
         dense, lanes = payload.dense, np.uintp(payload.lanes)
-        width = np.uintp(payload.width)
-        shift = np.uintp(block.shift)
-        base = np.uintp(base + lane)
+        width, shift, base = payload.width, np.intp(block.shift), base + lane
         one_hot = payload.one_hot and lane == 0
         last = np.uintp(greater(start, end - 1))
         for r in range(np.uintp(start), np.uintp(end)):
@@ -80,17 +78,14 @@ def _add_rows(n):
                 begin = first_code + np.uintp(row_start[offsets + i])
                 stop = first_code + np.uintp(row_start[offsets + i + np.uintp(1)])
             source, sign = np.intp(i * lanes) + lane, sign_of(payload.sign, np.intp(i))
+            begin, stop = np.intp(begin), np.intp(stop)
             if one_hot:
-                position = np.uintp(payload.positive[i])
-                weight = payload.weight[i]
-                for k in range(begin, stop):
-                    target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source, n, sign)
-                    histogram[target + position] += weight
+                position, weight = np.intp(payload.positive[i]), payload.weight[i]
+                add_one_hot_row(
+                    histogram, base, width, codes, begin, stop, shift, dense, source, n, sign, position, weight
+                )
             else:
-                for k in range(begin, stop):
-                    target = base + (np.uintp(codes[k]) >> shift) * width
-                    add(histogram, np.intp(target), dense, source, n, sign)
+                add_row(histogram, base, width, codes, begin, stop, shift, dense, source, n, sign)
 
     return add_rows
 

@@ -235,22 +235,61 @@ def copy(typingctx, dst, di, src, si, n):
     return types.void(dst, types.intp, src, types.intp, types.intp), codegen
 
 
+def _add_to_rows(context, builder, signature, args, n, also):
+    """Code of `add_row`; ``also(target)`` is added for every code, whose histogram row begins at ``target``."""
+    histogram, base, width, codes, begin, stop, shift, dense, source, _, sign = args[:11]
+    kinds, size = signature.args, base.type
+    steps: list = []
+    k = 0
+    while k < n:
+        step = next(step for step in (8, 4, 2, 1) if k + step <= n)
+        lanes = load(context, builder, kinds[7], dense, builder.add(source, size(k)), step)
+        steps.append((k, step, _turned(builder, lanes, sign)))
+        k += step
+    first = builder.gep(context.make_array(kinds[3])(context, builder, codes).data, [begin])
+    with cgutils.for_range(builder, builder.sub(stop, begin)) as loop:
+        code = builder.zext(builder.load(builder.gep(first, [loop.index])), size)
+        target = builder.add(base, builder.mul(builder.lshr(code, shift), width))
+        for k, step, lanes in steps:
+            change(
+                context, builder, kinds[0], histogram, builder.add(target, size(k)), step, partial(builder.add, lanes)
+            )
+        also(target)
+    return context.get_dummy_value()
+
+
 @intrinsic(prefer_literal=True)
-def add(typingctx, dst, di, src, si, n, sign):
-    """`add_signed` for a constant n, without its loop."""
+def add_row(typingctx, histogram, base, width, codes, begin, stop, shift, dense, source, n, sign):
+    """For every code from begin to stop `add_signed` of n lanes to the histogram row code >> shift, n constant.
+
+    The lanes are read once for all codes; in a loop over `add_signed` they would be read for each, as for all that the
+    compiler knows the histogram might be a part of them.
+    """
 
     def codegen(context, builder, signature, args):
-        dst_type, src_type = signature.args[0], signature.args[2]
-        k = 0
-        while k < n.literal_value:
-            step = next(step for step in (8, 4, 2, 1) if k + step <= n.literal_value)
-            at = [builder.add(i, ir.Constant(i.type, k)) for i in (args[1], args[3])]
-            other = _turned(builder, load(context, builder, src_type, args[2], at[1], step), args[5])
-            change(context, builder, dst_type, args[0], at[0], step, partial(builder.add, other))
-            k += step
-        return context.get_dummy_value()
+        return _add_to_rows(context, builder, signature, args, n.literal_value, lambda target: None)
 
-    return types.void(dst, types.intp, src, types.intp, n, types.int64), codegen
+    size = types.intp
+    return types.void(histogram, size, size, codes, size, size, size, dense, size, n, types.int64), codegen
+
+
+@intrinsic(prefer_literal=True)
+def add_one_hot_row(
+    typingctx, histogram, base, width, codes, begin, stop, shift, dense, source, n, sign, position, weight
+):
+    """`add_row`, and ``weight`` at ``position`` of every such histogram row."""
+
+    def codegen(context, builder, signature, args):
+        def also(target):
+            data = context.make_array(signature.args[0])(context, builder, args[0]).data
+            pointer = builder.gep(data, [builder.add(target, args[11])])
+            builder.store(builder.add(builder.load(pointer), args[12]), pointer)
+
+        return _add_to_rows(context, builder, signature, args, n.literal_value, also)
+
+    size = types.intp
+    kinds = (histogram, size, size, codes, size, size, size, dense, size, n, types.int64, size, histogram.dtype)
+    return types.void(*kinds), codegen
 
 
 @intrinsic

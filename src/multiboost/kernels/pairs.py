@@ -25,8 +25,7 @@ class Pairs(NamedTuple):
 
     first: np.ndarray  # (labels + 2,) intp; those of label k are first[k] up to first[k + 1], then rows, for their mass
     row: np.ndarray  # ROW
-    weight: np.ndarray  # of the short payload
-    value: np.ndarray  # the same with the signs of virtual labels, see `turn_pairs`
+    value: np.ndarray  # of the short payload, see `read_values` and `turn_values`
     total: np.ndarray  # (labels + 1,) int64, sums of values
     mass: np.ndarray  # (histogram rows,) of the rows that have pairs: the same whatever the signs of labels
     has_mass: np.ndarray  # (blocks,) bool, whether it is known
@@ -38,7 +37,6 @@ def new_pairs(first, row, dtype, blocks, piece) -> Pairs:
     return Pairs(
         first=first,
         row=row,
-        weight=np.empty(row.size, dtype),
         value=np.empty(row.size, dtype),
         total=np.zeros(first.size - 1, np.int64),
         mass=np.zeros(blocks.n_rows, dtype),
@@ -72,25 +70,32 @@ def find_pairs(payload, mass, n_labels, rows, least, with_rows) -> tuple[np.ndar
 
 
 @njit(**OPTIONS)
-def weigh_pairs(pairs, payload):
-    """OUT pairs.weight: of the short payload."""
-    for k in range(pairs.first.size - 1):
-        for p in range(pairs.first[k], pairs.first[k + 1]):
-            pairs.weight[p] = payload.dense[np.intp(pairs.row[p]) * payload.lanes + k]
-
-
-@njit(**OPTIONS)
-def turn_pairs(pairs, sign):
-    """OUT pairs.value, pairs.total: weights of the samples whose sign is -1 are turned, the mass of rows is not."""
+def read_values(pairs, payload):
+    """OUT pairs.value, pairs.total: of the short payload."""
     for k in range(pairs.first.size - 1):
         total = np.int64(0)
-        mask = pairs.weight.dtype.type(-(k < pairs.first.size - 2))
         for p in range(pairs.first[k], pairs.first[k + 1]):
-            m = sign[pairs.row[p]] & mask
-            value = (pairs.weight[p] ^ m) - m
+            value = payload.dense[np.intp(pairs.row[p]) * payload.lanes + k]
             pairs.value[p] = value
             total += value
         pairs.total[k] = total
+
+
+@njit(**OPTIONS)
+def turn_values(pairs, sign, turned):
+    """OUT turned.value, turned.total: labels of samples whose sign is -1 are multiplied by it, their mass is not."""
+    n_labels = pairs.first.size - 2
+    for k in range(n_labels):
+        total = np.int64(0)
+        for p in range(pairs.first[k], pairs.first[k + 1]):
+            m = sign[pairs.row[p]]
+            value = (pairs.value[p] ^ m) - m
+            turned.value[p] = value
+            total += value
+        turned.total[k] = total
+    for p in range(pairs.first[n_labels], pairs.first[n_labels + 1]):
+        turned.value[p] = pairs.value[p]
+    turned.total[n_labels] = pairs.total[n_labels]
 
 
 @njit(**INNER)
