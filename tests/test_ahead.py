@@ -130,14 +130,15 @@ print(digest.hexdigest())
 
 
 def test_which_tables_seem_bounded():
-    """Wide ones, and those with many values in a column, where there may be as many bins."""
+    """Wide ones, those with many values in a column, where there may be as many bins, and all in very long runs."""
     rng = np.random.default_rng(0)
-    for X, max_bins in (
-        (rng.integers(0, 9, (50, 60)), 256), (rng.normal(size=(900, 3)), 1000), (rng.normal(size=(900, 3)), 256),
-        (rng.integers(0, 9, (900, 3)), 1000), (rng.normal(size=(200, 3)), 1000),
+    for X, max_bins, rounds in (
+        (rng.integers(0, 9, (50, 60)), 256, 10), (rng.normal(size=(900, 3)), 1000, 10),
+        (rng.normal(size=(900, 3)), 256, 10), (rng.integers(0, 9, (900, 3)), 1000, 10),
+        (rng.normal(size=(200, 3)), 1000, 10), (rng.integers(0, 9, (900, 3)), 256, 100_000),
     ):  # fmt: skip
         table = DenseTable(X.astype(float))
-        assert seems_bounded(table, max_bins) == Dataset(table, max_bins, None, 64).bounded
+        assert seems_bounded(table, max_bins, rounds) == Dataset(table, max_bins, None, 64, n_rounds=rounds).bounded
 
 
 def test_a_piece_that_is_not_in_the_cache(kernel, helper, tmp_path):
