@@ -207,6 +207,7 @@ def test_tree(kind, pool, search, pairs, monkeypatch):
 def test_groups(monkeypatch):
     """Neighbouring bins, about as many samples in each group; frequent values and missing ones are alone."""
     monkeypatch.setattr(datasets, "_GROUPS", 16)
+    monkeypatch.setattr(datasets, "_TAIL", np.inf)  # no smaller ones towards the ends
     rng = np.random.default_rng(0)
     x = np.clip(rng.normal(size=2000), -0.8, 1.0)
     x[rng.random(2000) < 0.1] = np.nan
@@ -223,6 +224,21 @@ def test_groups(monkeypatch):
     assert (first[0], first[1], first[-2]) == (0, 1, values.size - 1)
     assert count[-1] == np.isnan(x).sum()
     assert np.abs(count[1:-2] - count[1:-2].mean()).max() <= 3
+
+
+@pytest.mark.parametrize("n", [300, 5000, 60_000])
+def test_groups_towards_the_ends_of_a_column(n):
+    """The fewer samples are outside of a group, the fewer are in it; elsewhere groups have as many as ever."""
+    x = np.random.default_rng(0).permutation(n).astype(float)
+    dataset = Dataset(DenseTable(x[:, None]), 65535, None, 64)
+    count = np.diff(np.append(dataset.first_bin, n))
+    assert count.sum() == n
+    size = n / 256
+    assert 256 <= count.size <= 256 + 50
+    before = np.cumsum(count) - count
+    outside = np.minimum(before, n - before - count)
+    np.testing.assert_array_less(count, np.ceil(np.minimum(size, np.maximum(size / 32, 0.3 * outside))) + 2)
+    assert (count[outside > 4 * size] >= np.floor(size)).all()
 
 
 def test_pure_leaves_are_not_cut():

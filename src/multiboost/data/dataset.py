@@ -24,7 +24,8 @@ _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time f
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 # Columns of a table, bins of a column, or rounds of a run, from which bounds of the edge pay.
 _WIDE, _LONG, _MANY = 40, 256, 5000
-_GROUPS = 256  # of the bins of a column, at most, that have bounds
+_GROUPS = 256  # of the bins of a column, that have bounds; and some more towards its ends, see `_tails`:
+_TAIL, _SHORTEST = 0.3, 32  # their samples in units of those outside; how much smaller than others they may be
 
 
 class _Binned:
@@ -69,13 +70,32 @@ class _Binned:
         return _Binned(bins, None, self, -1)
 
     def group(self, n_rows: int) -> None:
-        """Group the bins, if they are many; groups have about as many samples each, frequent bins are alone."""
+        """Group the bins, if they are many.
+
+        Groups have about as many samples each, frequent bins are alone, and towards the ends of the column groups are
+        smaller.
+        """
         if self.nominal or self.n_bins <= _GROUPS:
             return
         count = np.bincount(self.bins, minlength=self.n_bins)[: self.n_bins].astype(np.float64)
         if self.frequent >= 0:
             count[self.frequent] = n_rows - self.bins.size
-        self.ends = quantile_ends(count, _GROUPS)
+        self.ends = np.union1d(quantile_ends(count, _GROUPS), _tails(count))
+
+
+def _tails(count: np.ndarray) -> np.ndarray:
+    """Last bins of groups towards the ends of a column of these bins: the fewer samples are outside, the fewer inside.
+
+    A late term of a product often does best to cut off a few samples, which it can do in every column: the mass of a
+    group must not hide what little the best of these cuts gains over the others.
+    """
+    so_far = np.cumsum(count)
+    size = so_far[-1] / _GROUPS
+    outside = [max(1.0, size / _SHORTEST)]
+    while (step := max(outside[0], _TAIL * outside[-1])) < size:
+        outside.append(outside[-1] + step)
+    ends = np.concatenate([np.searchsorted(so_far, outside), np.searchsorted(so_far, so_far[-1] - outside) - 1])
+    return ends[(ends >= 0) & (ends < count.size)]
 
 
 def _bin(column, bins, n_rows: int) -> _Binned | None:
