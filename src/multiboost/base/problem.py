@@ -24,7 +24,7 @@ from .criterion import Criterion, Edge
 
 # Weight of the rows or pairs that bounds of the edge leave out, in units of the last edge: less where columns are few,
 # so that a row or pair more costs little and a column searched in vain as much as ever.
-_LIGHT, _LIGHT_NARROW, _NARROW = 2.0**-6, 2.0**-8, 40
+_LIGHT, _LIGHT_NARROW, _NARROW = 2.0**-5, 2.0**-8, 40
 _PAIRS = 0.25  # heavy pairs, in units of all lanes, below which to add them one by one is faster
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
