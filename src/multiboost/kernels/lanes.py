@@ -239,8 +239,7 @@ def _add_to_rows(context, builder, signature, args, n, also):
     """Code of `add_row`; ``also(target)`` is added for every code, whose histogram row begins at ``target``."""
     histogram, base, width, codes, begin, stop, shift, dense, source, _, sign = args[:11]
     kinds, size = signature.args, base.type
-    steps: list = []
-    k = 0
+    steps, k = [], 0
     while k < n:
         step = next(step for step in (8, 4, 2, 1) if k + step <= n)
         lanes = load(context, builder, kinds[7], dense, builder.add(source, size(k)), step)
