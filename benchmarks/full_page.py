@@ -373,6 +373,8 @@ def threads_part(found: Found) -> str:
                 rows.append([f"{name}, {method}", *seconds, spread(what["gain"])])
     return f"""## Threads
 
+One and two threads in turn. Rows may be of different machines: the last column can be compared, seconds cannot.
+
 {table(["", "one thread, s", "two threads, s", "one / two"], rows)}"""
 
 
