@@ -50,7 +50,7 @@ class Curve(NamedTuple):
 
 
 def own_curve(model, seconds: float, X_test, y_test) -> Curve:
-    """Every round of a fitted AdaBoostMHClassifier.
+    """Every round of a fitted MultiBoostClassifier.
 
     Each round has its own seconds in the history; what the fit took beyond them (bins, choice of settings) comes before
     the first one.

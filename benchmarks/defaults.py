@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 
 from . import data
 from .measure import machine, seconds_of, write_json
@@ -38,7 +38,7 @@ METHODS = (OURS, *PEERS)
 
 def method(name: str):
     """A classifier at its defaults."""
-    return AdaBoostMHClassifier(n_jobs=THREADS) if name == OURS else PEERS[name]()
+    return MultiBoostClassifier(n_jobs=THREADS) if name == OURS else PEERS[name]()
 
 
 def folds(X: np.ndarray, y: np.ndarray) -> list[data.Split]:
@@ -114,7 +114,7 @@ def warm_up() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     for n_classes in (2, 3):
-        AdaBoostMHClassifier(n_estimators=3, n_jobs=THREADS).fit(X, rng.integers(0, n_classes, 300)).predict_proba(X)
+        MultiBoostClassifier(n_estimators=3, n_jobs=THREADS).fit(X, rng.integers(0, n_classes, 300)).predict_proba(X)
 
 
 def run(names: list[str], methods: list[str], again: bool, path: Path) -> None:

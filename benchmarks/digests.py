@@ -77,6 +77,8 @@ def fitted(make: Callable, *learner, weights: bool = False, jobs: int = 2, **par
     X, y = make()
     rng = np.random.default_rng(9)
     weight = rng.random(len(y)) if weights else None
+    if "votes" in parameters:  # nothing is left open but what the defaults decide
+        parameters.setdefault("subsample", 1.0)
     return Classifier(*learner, n_jobs=jobs, **parameters).fit(X, y, weight)
 
 

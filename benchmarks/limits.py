@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from multiboost.base import Stump
-from multiboost.boosting.settings import Bins, Settings
-from multiboost.boosting.step import RateStep
+from multiboost.boosting.run import layout_of
+from multiboost.criteria import CRITERIA
+from multiboost.data.binned import Binned
+from multiboost.data.kinds import recognise
 from multiboost.data.table import as_table
-from multiboost.data.target import Target, recognise
-from multiboost.kernels.lanes import add
+from multiboost.data.target import Target
+from multiboost.kernels.lanes import add_lanes
 from multiboost.kernels.team import Team, next_item
-from multiboost.losses import LOSSES
 
 from . import data
 from .measure import Times, seconds_of
@@ -48,7 +48,7 @@ def _add(tid, n_threads, sync, places, payload, histogram):
     own = histogram[tid]
     for r in range(tid, places.shape[0], n_threads):
         for k in range(places.shape[1]):
-            add(own, np.intp(places[r, k]) * 12, payload, np.intp(r * 12), 12)
+            add_lanes(own, np.intp(places[r, k]) * 12, payload, np.intp(r * 12), 12)
 
 
 def bandwidth(threads: int, repeats: int = 5) -> float:
@@ -74,9 +74,9 @@ def bytes_of_a_pass(split: data.Split, votes: str) -> dict[str, float]:
     kind = recognise(split.y)
     target = Target(kind, split.y, "auto", None, None)
     table = as_table(split.X)
-    settings = Settings(LOSSES["exponential"], votes, Stump(), RateStep(0.3), 1.0, Bins(256, 1))
+    criterion = CRITERIA.get("edge" if votes == "discrete" else "z").of_run(1.0, target.signed.size)
     with Team(THREADS) as team:
-        blocks = settings.dataset(table, target, team).blocks
+        blocks = layout_of(criterion, Binned.of(table, n_threads=THREADS), target, team, last=True).blocks
     lanes = -(-(kind.n_labels + 1) // 4) * 4
     n = len(split.y)
     return {

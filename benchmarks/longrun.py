@@ -19,12 +19,18 @@ import numpy as np
 from numba import njit
 
 from multiboost.base import base_learner_from
-from multiboost.boosting.settings import Bins, Settings, choose_settings
+from multiboost.boosting.auto import Wishes, plan_of
+from multiboost.boosting.plan import Plan
+from multiboost.boosting.run import Run, Start
+from multiboost.data.binned import Binned
+from multiboost.data.kinds import recognise
 from multiboost.data.table import as_table
-from multiboost.data.target import Target, recognise
+from multiboost.data.target import Target
 from multiboost.disk import whole_file
-from multiboost.ensemble.ensemble import Ensemble, EnsembleBuilder
 from multiboost.kernels.team import Team
+from multiboost.losses import LOSSES
+from multiboost.model.ensemble import Ensemble, EnsembleBuilder
+from multiboost.samplers import AllRows, Share
 
 from .data import Split
 from .measure import commit, source
@@ -67,7 +73,7 @@ class State:
     Attributes
     ----------
     parameters : dict
-        Of the settings, see `settings_of`.
+        Of the plan, see `plan_from`.
     data : str
         Digest of the split.
     n_test : int
@@ -120,8 +126,8 @@ class State:
         return state
 
 
-def settings_of(parameters: dict, table, target: Target, team: Team) -> Settings:
-    """Settings of the loop.
+def plan_from(parameters: dict, target: Target) -> Plan:
+    """The plan of a run.
 
     Parameters
     ----------
@@ -129,12 +135,13 @@ def settings_of(parameters: dict, table, target: Target, team: Team) -> Settings
         ``base_learner``, ``votes`` and ``max_bins``; where votes are real also ``loss`` and ``learning_rate``; and
         ``subsample`` where rounds do not see all samples.
     """
-    return choose_settings(
-        table, target, base_learner_from(parameters["base_learner"]), votes=parameters["votes"],
-        loss=parameters.get("loss", "exponential"), learning_rate=parameters.get("learning_rate"),
-        subsample=parameters.get("subsample"), ridge=1.0, bins=Bins(parameters["max_bins"]), seed=0, team=team,
-        free=False,
+    subsample = parameters.get("subsample")
+    wishes = Wishes(
+        base_learner_from(parameters["base_learner"]), parameters["votes"],
+        LOSSES.get(parameters.get("loss", "exponential"))(), learning_rate=parameters.get("learning_rate"),
+        rows=AllRows() if subsample is None else Share(subsample), max_bins=parameters["max_bins"], min_category_rows=1,
     )  # fmt: skip
+    return plan_of(wishes, target)
 
 
 class LongRun:
@@ -146,7 +153,7 @@ class LongRun:
         The state file; a run goes on from it where it is there.
     split : Split
     parameters : dict
-        See `settings_of`.
+        See `plan_from`.
     """
 
     def __init__(self, path: Path, split: Split, parameters: dict):
@@ -188,12 +195,15 @@ class LongRun:
         if not state.origins or any(state.origins[-1][name] != program[name] for name in program):
             state.origins.append({"first_round": state.rounds + 1, **program})
         with Team(threads) as team:
-            settings = settings_of(state.parameters, table, target, team)
-            boosting = settings.boosting(table, target, team, scores=state.scores, n_rounds=rounds)
+            binned = Binned.of(table, state.parameters["max_bins"], n_threads=threads)
+            none, start = EnsembleBuilder(np.zeros(kind.n_labels), table.n_columns), None
+            if state.scores is not None:
+                start = Start(none.build(), state.scores, {})
+            boosting = Run(plan_from(state.parameters, target), binned, target, team, start, last=True)
             boosting.n_rounds = state.rounds
             if state.test_scores is None:
                 state.test_scores = np.tile(boosting.builder.initial, (test.n_rows, 1))
-            state.scores = boosting.state.scores
+            state.scores = boosting.scores
             while state.rounds < rounds and not state.stopped and time.monotonic() < deadline:
                 boosting.builder = EnsembleBuilder(np.zeros(kind.n_labels), table.n_columns)
                 begin, busy = time.monotonic(), time.process_time()

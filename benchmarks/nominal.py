@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from multiboost import AdaBoostMHClassifier, Indicator, Product, Selector, Stump
+from multiboost import Indicator, MultiBoostClassifier, Product, Selector, Stump
 
 from . import data, nominal_page
 from .curve import first_at
@@ -76,10 +76,10 @@ class Method(NamedTuple):
     table: Callable
 
 
-def ours(base_learner="tree", rounds: int | None = None, **parameters) -> AdaBoostMHClassifier:
+def ours(base_learner="tree", rounds: int | None = None, **parameters) -> MultiBoostClassifier:
     """Our classifier; no rounds, all rounds of the defaults."""
     given = {} if rounds is None else {"n_estimators": rounds}
-    return AdaBoostMHClassifier(base_learner, n_jobs=THREADS, **given, **parameters)
+    return MultiBoostClassifier(base_learner, n_jobs=THREADS, **given, **parameters)
 
 
 NATIVE = {

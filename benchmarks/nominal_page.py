@@ -76,7 +76,7 @@ shares of missing values among the ARFF sets of more than 250 rows and at least 
 of anneal.orig, left out); they were chosen by that rule before this benchmark was run on them. Rows of classes with
 fewer than five rows are left out: two of nursery.
 
-"Stumps" are `AdaBoostMHClassifier("stump")`, otherwise at our defaults. On one-hot columns a missing value has a column
+"Stumps" are `MultiBoostClassifier("stump")`, otherwise at our defaults. On one-hot columns a missing value has a column
 of its own beside those of the categories, and numeric columns stay as they are.
 
 {table(["", *methods], errors)}

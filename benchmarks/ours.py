@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 
 from .peers import THREADS
 
@@ -14,9 +14,9 @@ REAL = {"votes": "real", "loss": "exponential", "learning_rate": 0.3}
 DISCRETE = {"votes": "discrete"}
 
 
-def ours(base_learner="tree", n_estimators: int = 200, threads: int = THREADS, **parameters) -> AdaBoostMHClassifier:
+def ours(base_learner="tree", n_estimators: int = 200, threads: int = THREADS, **parameters) -> MultiBoostClassifier:
     """Our classifier with so many threads."""
-    return AdaBoostMHClassifier(base_learner, n_estimators, n_jobs=threads, **parameters)
+    return MultiBoostClassifier(base_learner, n_estimators, n_jobs=threads, **parameters)
 
 
 def warm_up(X, y, rows: int = 600, **parameters) -> None:

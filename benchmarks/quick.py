@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 
 from . import core, data
 from .measure import Times, error_of, interleaved, seconds_of
@@ -51,11 +51,11 @@ def labels(report: Report) -> None:
     report.title("Multi-label, defaults, against one HistGradientBoosting per label")
     for name in ("emotions", "yeast", "scene"):
         split = data.mulan(name)
-        AdaBoostMHClassifier(n_jobs=THREADS).fit(split.X, split.y)
+        MultiBoostClassifier(n_jobs=THREADS).fit(split.X, split.y)
         probes = {n: (lambda n=n, s=split: HistGradientBoostingPerLabel(n).fit(s.X, s.y[:, :1])) for n in (1, THREADS)}
         probes[1]()
         threads = fastest(interleaved(probes, 1))
-        model, peer = AdaBoostMHClassifier(n_jobs=THREADS), HistGradientBoostingPerLabel(threads)
+        model, peer = MultiBoostClassifier(n_jobs=THREADS), HistGradientBoostingPerLabel(threads)
         actions = {"ours": lambda m=model, s=split: m.fit(s.X, s.y), "peer": lambda m=peer, s=split: m.fit(s.X, s.y)}
         times = interleaved(actions, 2)
         loss, peer_loss = (error_of(m.predict(split.X_test), split.y_test) for m in (model, peer))

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 
 from . import data
 from .cells import Cell, Results
@@ -54,7 +54,7 @@ def own(name: str, method: str, size: Size) -> dict:
     split, origin = table(name, size.cut)
     parameters = settings_of(name, method, size)
     warm_up(split.X, split.y, **parameters)
-    fits: list[tuple[float, AdaBoostMHClassifier]] = []
+    fits: list[tuple[float, MultiBoostClassifier]] = []
     while len(fits) < size.repeats and not (fits and fits[0][0] > SHORT):
         model = ours(**parameters)
         fits.append((seconds_of(lambda model=model: model.fit(split.X, split.y)), model))

@@ -17,18 +17,18 @@ import sklearn.base
 a = time.perf_counter()
 import multiboost
 b = time.perf_counter()
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 print(json.dumps([b - a, time.perf_counter() - a]))
 """
 DIGITS = """
 import json, time
 from sklearn.datasets import load_digits
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 X, y = load_digits(return_X_y=True)
 seconds = []
 for _ in range(2):
     a = time.perf_counter()
-    AdaBoostMHClassifier().fit(X, y)
+    MultiBoostClassifier().fit(X, y)
     seconds.append(time.perf_counter() - a)
 print(json.dumps(seconds))
 """
@@ -37,7 +37,7 @@ print(json.dumps(seconds))
 def figures() -> Iterator[dict]:
     """Seconds beyond the imports of others; a fit is one of the defaults on scikit-learn's digits."""
     found = np.array([fresh(IMPORTS) for _ in range(5)])
-    names = ("import multiboost", "from multiboost import AdaBoostMHClassifier")
+    names = ("import multiboost", "from multiboost import MultiBoostClassifier")
     for name, seconds in zip(names, found.T, strict=True):
         times = Times.of(seconds)
         yield figure(f"{name}, beyond sklearn.base", times.median, None, "s", str(times), times=times._asdict())

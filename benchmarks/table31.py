@@ -23,8 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiboost.boosting.settings import Bins
-
 from . import data
 from .longrun import Busy, LongRun, OtherRun, State, held
 from .markdown import table as markdown
@@ -131,7 +129,7 @@ class Cell(NamedTuple):
 
     def parameters(self, max_bins: int) -> dict:
         if self.family == "best":
-            return {**BEST[self.learner.partition(":")[2]], "max_bins": Bins().max_bins}
+            return {**BEST[self.learner.partition(":")[2]], "max_bins": 256}
         return {"base_learner": self.learner, "votes": "discrete", "max_bins": max_bins}
 
     @property

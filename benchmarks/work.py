@@ -17,11 +17,16 @@ from collections.abc import Callable
 import numpy as np
 
 from multiboost.base import base_learner_from
-from multiboost.boosting.loop import Boosting
-from multiboost.boosting.settings import Bins, choose_settings
+from multiboost.boosting.auto import Wishes, plan_of
+from multiboost.boosting.run import Run, Start
+from multiboost.data.binned import Binned
+from multiboost.data.kinds import Binary, MultiClass
 from multiboost.data.table import as_table
-from multiboost.data.target import Target, TargetKind
+from multiboost.data.target import Target
 from multiboost.kernels.team import Team
+from multiboost.losses import LOSSES
+from multiboost.model.ensemble import EnsembleBuilder
+from multiboost.samplers import AllRows
 
 from . import callgrind
 from .data import PROJECT
@@ -58,17 +63,18 @@ def _bytes(arguments) -> int:
 
 def _boosting(
     team: Team, X: np.ndarray, y: np.ndarray, learner: str, votes: str, loss: str, nominal=(), scores=None
-) -> Boosting:
+) -> Run:
     classes = np.unique(y)
     table = as_table(X)
     if nominal:
         table.with_categories(np.isin(np.arange(X.shape[1]), nominal))
-    target = Target(TargetKind("binary" if classes.size == 2 else "multiclass", [classes]), y)
-    settings = choose_settings(
-        table, target, base_learner_from(learner), votes=votes, loss=loss, learning_rate=None, subsample=None,
-        ridge=1.0, bins=Bins(), seed=0, team=team, free=False,
-    )  # fmt: skip
-    return settings.boosting(table, target, team, scores=scores)
+    target = Target((Binary if classes.size == 2 else MultiClass)([classes]), y)
+    binned = Binned.of(table, n_threads=team.n_threads)
+    plan = plan_of(Wishes(base_learner_from(learner), votes, LOSSES.get(loss)(), rows=AllRows()), target)
+    start = None
+    if scores is not None:
+        start = Start(EnsembleBuilder(np.zeros(target.n_labels), table.n_columns).build(), scores, {})
+    return Run(plan, binned, target, team, start, last=True)
 
 
 def _levels(n: int, n_columns: int, n_levels: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,8 +101,8 @@ def bounded_stumps(team: Team) -> Callable[[], object]:
     return _rounds(team, 4, *_levels(1500, 60, 200, 10), "stump", "discrete", "exponential")
 
 
-def heavy_pairs(team: Team) -> Callable[[], object]:
-    """As after thousands of rounds: a few labels of each row have almost all of the weight."""
+def late_stumps(team: Team) -> Callable[[], object]:
+    """As after thousands of rounds: few rows have almost all of the weight."""
     X, _ = _levels(1500, 60, 200, 10)
     y = X[:, 0].astype(int) // 20
     margin = 20.0 * np.random.default_rng(1).random((1500, 10))
@@ -132,7 +138,7 @@ def prediction(team: Team) -> Callable[[], object]:
 
 CASES: dict[str, Callable[[Team], Callable[[], object]]] = {
     case.__name__.replace("_", " "): case
-    for case in (discrete_stumps, bounded_stumps, heavy_pairs, discrete_products, real_trees, one_label, prediction)
+    for case in (discrete_stumps, bounded_stumps, late_stumps, discrete_products, real_trees, one_label, prediction)
 }
 
 
@@ -146,26 +152,27 @@ def handed_over(name: str, repeats: int = 1) -> dict[str, int]:
         return {CALLS: team.calls, BYTES: team.bytes}
 
 
-def instructions(repeats: dict[str, int]) -> dict[str, dict[str, int]]:
-    """Instructions of some cases, each repeated so often; `callgrind.Unavailable` where they cannot be counted."""
+def instructions(twice: str = "") -> dict[str, dict[str, int]]:
+    """Instructions of all cases, and of one of them done twice, as "..., twice".
+
+    `callgrind.Unavailable` where they cannot be counted.
+    """
     callgrind.check()
     # Where there is pandas, scikit-learn imports it: a quarter of the whole time under valgrind, for nothing.
     code = (
         "import sys; sys.modules['pandas'] = None; from benchmarks.work import under_callgrind as run; run(sys.argv[1])"
     )
-    found = callgrind.instructions(code, json.dumps(repeats))
-    return {name: {INSTRUCTIONS: found[name]} for name in repeats}
+    found = callgrind.instructions(code, twice)
+    return {name: {INSTRUCTIONS: number} for name, number in found.items()}
 
 
-def under_callgrind(repeats: str) -> None:
+def under_callgrind(twice: str) -> None:
     """The process whose instructions are counted."""
     with Team(1) as team:
-        actions = {name: _repeated(CASES[name](team), times) for name, times in json.loads(repeats).items()}
+        actions = {name: case(team) for name, case in CASES.items()}
+        if twice:
+            actions[f"{twice}, twice"] = lambda: [actions[twice]() for _ in range(2)]
         callgrind.Counter().count(actions)
-
-
-def _repeated(action: Callable[[], object], times: int) -> Callable[[], object]:
-    return lambda: [action() for _ in range(times)]
 
 
 def complaints(counted: dict[str, dict[str, int]], recorded: dict[str, dict[str, int]]) -> list[str]:
@@ -195,7 +202,7 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"usage: python -m benchmarks.work [--record]; got {' '.join(arguments)}")
     recorded = read()
     try:
-        under = instructions(dict.fromkeys(CASES, 1))
+        under = instructions()
     except callgrind.Unavailable as problem:
         sys.exit(f"instructions cannot be counted: {problem}")
     counted = {name: {**under[name], **handed_over(name)} for name in CASES}

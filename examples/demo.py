@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import train_test_split
 
-from multiboost import AdaBoostMHClassifier, load_model
+from multiboost import MultiBoostClassifier, load_model
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     print(f"digits: {len(X_train)} training images of 8 x 8 pixels, {len(X_test)} test images, 10 classes")
     print("training (the first run also compiles the kernels, once)")
     begin = perf_counter()
-    clf = AdaBoostMHClassifier(verbose=1).fit(X_train, y_train)
+    clf = MultiBoostClassifier(verbose=1).fit(X_train, y_train)
     print(f"trained {clf.n_estimators_} rounds of {clf.base_learner_} in {perf_counter() - begin:.1f} s")
 
     predicted = clf.predict(X_test)

@@ -13,7 +13,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
-from multiboost import AdaBoostMHClassifier, Indicator, Product
+from multiboost import Indicator, MultiBoostClassifier, Product
 
 N_USERS, N_ITEMS, N_RATINGS, N_GENRES = 1500, 200, 40000, 8
 PAIR, ALL = ["user", "item"], ["user", "item", "age", "genre"]
@@ -65,14 +65,14 @@ class Means:
         return np.rint(found).clip(1, 5).to_numpy().astype(int)
 
 
-def boosted(base_learner) -> AdaBoostMHClassifier:
+def boosted(base_learner) -> MultiBoostClassifier:
     """Real votes and big steps; a user of fewer than 20 ratings is as good as unknown.
 
     Any set of ages is also a set of users, so that with every user known by name nothing is left for the age to
     explain, and nothing is learned for users who are new.  Those with few ratings, taken together as unknown, teach
     what age says, which is all that is known of a new user.
     """
-    return AdaBoostMHClassifier(base_learner, n_estimators=100, learning_rate=0.5, min_category_rows=20)
+    return MultiBoostClassifier(base_learner, n_estimators=100, learning_rate=0.5, min_category_rows=20)
 
 
 def main() -> None:

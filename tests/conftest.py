@@ -10,11 +10,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def _folder(variable: str, name: str) -> Path:
-    """A folder named by an environment variable, or next to the project; skips where there is none."""
+    """A folder named by an environment variable, or next to the project.
+
+    Where there is none the test is skipped, and fails if the variable is "required".
+    """
     given = os.environ.get(variable)
-    folder = Path(given) if given else ROOT.parent / "shared" / name
+    folder = Path(given) if given and given != "required" else ROOT.parent / "shared" / name
     if not folder.is_dir():
-        pytest.skip(f"no folder {name}: set {variable}, or put it at ../shared/{name} of the project")
+        told = f"no folder {name}: set {variable}, or put it at ../shared/{name} of the project"
+        pytest.fail(told) if given == "required" else pytest.skip(told)
     return folder
 
 
@@ -27,7 +31,10 @@ def shared_data(*parts: str) -> Path:
 
 
 def reference(*parts: str) -> Path:
-    """A file of the reference runs of the C++ program."""
+    """A file of the reference runs of the C++ program; two small runs are in the project itself."""
+    ours = ROOT.joinpath("tests", "reference", *parts)
+    if ours.exists():
+        return ours
     path = _folder("MULTIBOOST_REFERENCE", "reference").joinpath(*parts)
     if not path.exists():
         pytest.skip(f"the reference runs have no {'/'.join(parts)}")
@@ -120,3 +127,10 @@ def levels():
 def labels():
     """250 x 6 continuous columns, four labels."""
     return make_labels(250, 6, 4)
+
+
+def all_rows(*arguments, **parameters):
+    """A classifier every round of which sees all samples, also of a small table."""
+    from multiboost import MultiBoostClassifier
+
+    return MultiBoostClassifier(*arguments, **{"subsample": 1.0, **parameters})

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from multiboost import AdaBoostMHClassifier, ModelFileError, load_model
+from multiboost import ModelFileError, MultiBoostClassifier, load_model
 
 SLOW = 5.0
 _WORDS = ("multiboost-model", "tree:3", "nan", "", "discrete", "categories.0", "-1", "é", "{}")
@@ -29,12 +29,12 @@ def models(folder: Path) -> list[Path]:
     X = rng.integers(0, 12, (60, 3)).astype(float)
     y = rng.integers(0, 3, 60)
     made = [
-        AdaBoostMHClassifier("tree:4", 3, nominal_features=[0], loss="exponential").fit(X, y),
-        AdaBoostMHClassifier("product:2", 3, votes="discrete").fit(X, y),
-        AdaBoostMHClassifier("tree:3/product:2", 2, nominal_features=[1, 2]).fit(
+        MultiBoostClassifier("tree:4", 3, nominal_features=[0], loss="exponential").fit(X, y),
+        MultiBoostClassifier("product:2", 3, votes="discrete").fit(X, y),
+        MultiBoostClassifier("tree:3/product:2", 2, nominal_features=[1, 2]).fit(
             X, np.stack([y > 0, y > 1], axis=1) * 1
         ),
-        AdaBoostMHClassifier("stump", 3).fit(X, np.stack([y, y % 2], axis=1)),
+        MultiBoostClassifier("stump", 3).fit(X, np.stack([y, y % 2], axis=1)),
     ]
     paths = []
     for k, clf in enumerate(made):

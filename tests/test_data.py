@@ -8,12 +8,20 @@ import pytest
 import scipy.sparse as sp
 from numba import njit
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier, Tree
+from multiboost.boosting.auto import Wishes, plan_of
+from multiboost.boosting.run import Run
+from multiboost.data.binned import Binned, BinnedColumn
 from multiboost.data.binner import ColumnBins, bin_column, midpoint
-from multiboost.data.dataset import Dataset
-from multiboost.data.table import Column, DenseTable, Frame, SparseTable, as_table
-from multiboost.data.target import Target, as_labels, recognise
+from multiboost.data.categories import Categories
+from multiboost.data.kinds import as_labels, recognise
+from multiboost.data.layout import Layout
+from multiboost.data.table import Column, DenseTable, EncodedTable, Frame, SparseTable, as_table
+from multiboost.data.target import Target
 from multiboost.kernels.blocks import bin_of
+from multiboost.kernels.team import Team
+from multiboost.losses import LOSSES
+from multiboost.samplers import AllRows
 
 from .conftest import make_classes, signs_of
 
@@ -147,13 +155,127 @@ class TestBinner:
         np.testing.assert_array_equal(bins.digitise(x), [0, 1])
 
 
-class TestDataset:
-    def codes(self, dataset, X):
+NOMINAL = 4
+
+
+def many_kinds(n, seed=0):
+    """An array, and a table of it: numbers few and many, frequent ones, missing ones, a nominal column."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            rng.normal(size=n),
+            np.where(rng.random(n) < 0.6, 0.0, rng.normal(size=n)),
+            np.where(rng.random(n) < 0.7, np.nan, rng.normal(size=n)),
+            np.where(rng.random(n) < 0.1, np.nan, rng.integers(0, 9, n)),
+            np.where(rng.random(n) < 0.5, 3, rng.integers(0, 12, n)),
+            np.full(n, 2.0),
+            np.arange(n) == n // 2,
+        ]
+    )
+    names = Categories([f"c{k}" for k in range(12)])
+    return X, EncodedTable(X, [names if j == NOMINAL else None for j in range(X.shape[1])])
+
+
+def bin_numbers(binned):
+    """The bin of every row and column, -1 in constant columns."""
+    full = [np.full(binned.n_rows, -1) if c is None else c.full(binned.n_rows) for c in binned.columns]
+    return np.stack(full, axis=1).astype(float)
+
+
+class TestBinned:
+    @pytest.mark.parametrize("n_threads", [1, 3])
+    def test_bins_are_those_of_the_binner(self, n_threads):
+        X, table = many_kinds(9000)
+        binned = Binned.of(table, 40, n_threads=n_threads)
+        assert {c.rows is None for c in binned.columns if c is not None} == {True, False}
+        for j, of in enumerate(binned.binner.columns):
+            if j == 5:
+                assert binned.columns[j] is None
+                continue
+            np.testing.assert_array_equal(bin_numbers(binned)[:, j], of.digitise(X[:, j]))
+            count = np.bincount(of.digitise(X[:, j]), minlength=of.n_bins + of.missing)
+            np.testing.assert_array_equal(binned.columns[j].count(9000), count)
+
+    def test_take(self):
+        """Some rows in any order: NumPy's indexing, of the bins and of the table."""
+        X, table = many_kinds(500)
+        rng = np.random.default_rng(1)
+        binned = Binned.of(table, 40)
+        whole = bin_numbers(binned)
+        for rows in (
+            rng.permutation(500)[:90],
+            rng.permutation(500),
+            np.arange(500),
+            np.array([250]),
+            np.array([], int),
+        ):
+            part = binned.take(rows)
+            assert (part.n_rows, part.n_columns) == (rows.size, 7)
+            assert part.binner is binned.binner
+            np.testing.assert_array_equal(bin_numbers(part), whole[rows])
+            np.testing.assert_array_equal(part.table.rows(0, rows.size), X[rows])
+            again = rng.permutation(rows.size)[: rows.size // 2]
+            np.testing.assert_array_equal(bin_numbers(part.take(again)), whole[rows[again]])
+            np.testing.assert_array_equal(part.take(again).table.rows(0, again.size), X[rows[again]])
+            assert part.take(again).digest() == binned.take(rows[again]).digest()
+        np.testing.assert_array_equal(bin_numbers(binned), whole)
+
+    def test_digest_is_of_the_data(self):
+        """Whatever the threads, the form of the table or how often it is asked."""
+        X, table = many_kinds(9000)
+        digest = Binned.of(table, 40).digest()
+        assert len(digest) == 32
+        assert Binned.of(table, 40, n_threads=3).digest() == digest
+        assert Binned.of(table, 40).take(np.arange(9000)).digest() == digest
+        numbers = np.where(np.random.default_rng(0).random(X.shape) < 0.2, 0.0, X)
+        same = {
+            Binned.of(as_table(form), 40).digest()
+            for form in (numbers, np.asfortranarray(numbers), sp.csr_matrix(numbers), sp.csc_array(numbers),
+                         pd.DataFrame(numbers), pl.DataFrame(numbers, [*"abcdefg"]))
+        }  # fmt: skip
+        assert len(same) == 1
+
+    def test_digest_tells_data_apart(self):
+        """Other scales, orders of rows, bins, names of categories and missing values; one value is enough."""
+        X, table = many_kinds(500)
+        names = table.categories
+        other_names = [None if c is None else Categories(["new", *c.names[1:]]) for c in names]
+        scaled = X * np.where(np.arange(7) == NOMINAL, 1, 1000)
+        one_missing, one_other, moved = X.copy(), X.copy(), X.copy()
+        one_missing[17, 0] = np.nan
+        one_other[250, 6] = 0.0
+        moved[:, 1] = np.where(X[:, 1] == X[:, 1].max(), 100.0, X[:, 1])  # the same ranks
+        tables = [
+            table, EncodedTable(scaled, names), EncodedTable(X[::-1], names), EncodedTable(X, other_names),
+            EncodedTable(one_missing, names), EncodedTable(one_other, names), EncodedTable(moved, names),
+            EncodedTable(X[:, [1, 0, 2, 3, 4, 5, 6]], names), EncodedTable(X[:499], names), DenseTable(X),
+        ]  # fmt: skip
+        digests = [Binned.of(one, 40).digest() for one in tables]
+        digests += [Binned.of(table, 41).digest(), Binned.of(table, 40, 30).digest()]
+        digests += [Binned.of(table, 40, weight=np.linspace(1, 9, 500)).digest()]
+        assert len(set(digests)) == len(digests)
+
+    def test_storage_is_that_of_the_numbers(self):
+        """A sparse matrix whose zeros are few, or not the most frequent value, is stored as an array would be."""
+        rng = np.random.default_rng(0)
+        X = np.column_stack([rng.normal(size=300), rng.random(300) < 0.8, rng.random(300) < 0.1]).astype(float)
+        for dense, sparse in zip(
+            Binned.of(as_table(X)).columns, Binned.of(as_table(sp.csr_array(X))).columns, strict=True
+        ):
+            assert dense.frequent == sparse.frequent
+            np.testing.assert_array_equal(dense.bins, sparse.bins)
+            assert (dense.rows is None) == (sparse.rows is None)
+            if dense.rows is not None:
+                np.testing.assert_array_equal(dense.rows, sparse.rows)
+
+
+class TestLayout:
+    def codes(self, layout, X):
         """The bin of every sample and column, read back from the blocks."""
         found = np.full(X.shape, -1)
-        for slot, column in enumerate(dataset.blocks.column):
+        for slot, column in enumerate(layout.blocks.column):
             for i in range(len(X)):
-                found[i, column["feature"]] = read_bin(dataset.blocks, slot, i)
+                found[i, column["feature"]] = read_bin(layout.blocks, slot, i)
         return found
 
     @pytest.mark.parametrize("coarse", [False, True])
@@ -165,10 +287,10 @@ class TestDataset:
         X[rng.random(X.shape) < zeros] = 0.0
         X[rng.random(X.shape) < 0.05] = np.nan
         X[:, 3] = 7.0
-        dataset = Dataset(DenseTable(X), 40, None, 64, n_threads=2, coarse=coarse)
-        found = self.codes(dataset, X)
+        layout = Layout(Binned.of(DenseTable(X), 40), 64, n_threads=2, coarse=coarse)
+        found = self.codes(layout, X)
         for j in range(X.shape[1]):
-            bins = dataset.binner.columns[j]
+            bins = layout.binner.columns[j]
             if j == 3:
                 assert np.all(found[:, j] == -1)
                 continue
@@ -179,9 +301,67 @@ class TestDataset:
     def test_sparse_blocks_are_smaller(self):
         rng = np.random.default_rng(0)
         X = np.where(rng.random((500, 20)) < 0.9, 0.0, rng.normal(size=(500, 20)))
-        dataset = Dataset(DenseTable(X), 256, None, 64)
-        assert dataset.row_codes == pytest.approx((X != 0).sum() / 500)
-        assert np.all(dataset.blocks.block["stride"] == 0)
+        layout = Layout(Binned.of(DenseTable(X), 256), 64)
+        assert layout.row_codes == pytest.approx((X != 0).sum() / 500)
+        assert np.all(layout.blocks.block["stride"] == 0)
+
+    @pytest.mark.parametrize("votes", ["discrete", "real"])
+    def test_mostly_missing_values(self, votes):
+        """Columns of many bins, grouped or coarse, whose most frequent bin is that of missing values."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(3000, 30))
+        X[rng.random(X.shape) < 0.55] = np.nan
+        y = np.where(rng.random(3000) < 0.05, X[:, 0] > 0, np.isnan(X[:, 0])).astype(int)
+        binned = Binned.of(DenseTable(X), 1001)
+        assert binned.columns[0].frequent == binned.binner.columns[0].n_bins
+        clf = MultiBoostClassifier("stump", 1, votes=votes, loss="exponential", max_bins=1001).fit(X, y)
+        assert clf.score(X, y) == np.mean(np.isnan(X[:, 0]) == y)
+
+    def test_layout_does_not_change_the_bins(self):
+        """Unless it is the last: then they are given away, and only what was asked before is known."""
+        X = np.random.default_rng(0).normal(size=(400, 3))
+        binned = Binned.of(DenseTable(X), 300)
+        before = [column.bins.copy() for column in binned.columns]
+        first, second = Layout(binned, 64), Layout(binned, 64, n_threads=2, coarse=True)
+        assert first.grouped
+        assert second.blocks.block.size == 2
+        for column, bins in zip(binned.columns, before, strict=True):
+            np.testing.assert_array_equal(column.bins, bins)
+        digest = binned.digest()
+        last = Layout(binned, 64, last=True)
+        for a, b in zip(first.blocks, last.blocks, strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert last.binned.digest() == digest
+        with pytest.raises(RuntimeError, match="given away to a layout"):
+            binned.take(np.arange(3))
+
+    @pytest.mark.parametrize("votes", ["discrete", "real"])
+    def test_taken_rows_give_the_model_of_these_bins(self, votes):
+        """However they are stored; and, where every cut is searched, the model of bin numbers as values."""
+        X, table = many_kinds(700)
+        rows = np.random.default_rng(1).permutation(700)[:300]
+        whole = Binned.of(table, 40)
+        part, bins = whole.take(rows), bin_numbers(whole)[rows]
+        columns = [
+            None if c is None else BinnedColumn(c.of, bins[:, j].astype(c.bins.dtype))
+            for j, c in enumerate(whole.columns)
+        ]
+        sources = [part, Binned(part.table, whole.binner, columns)]
+        if votes == "discrete":
+            values = np.where(np.isnan(X[rows]), np.nan, bins)
+            values[:, NOMINAL] = X[rows, NOMINAL]
+            sources.append(Binned.of(EncodedTable(values, table.categories), 40))
+        y = (X[rows, 0] + np.nan_to_num(X[rows, 2]) > 0).astype(int) + (X[rows, NOMINAL] == 3)
+        target = Target(recognise(y), y)
+        runs = []
+        with Team(2) as team:
+            for binned in sources:
+                wishes = Wishes(Tree(5), votes, LOSSES.get("exponential")(), rows=AllRows())
+                runs.append(Run(plan_of(wishes, target), binned, target, team))
+                runs[-1].run(10)
+        for run in runs[1:]:
+            np.testing.assert_array_equal(run.scores, runs[0].scores)
+        assert runs[1].ensemble().digest() == runs[0].ensemble().digest()
 
     @pytest.mark.parametrize("kind", ["discrete", "real"])
     def test_column_of_most_bins_with_missing_values(self, kind):
@@ -189,7 +369,7 @@ class TestDataset:
         x = np.random.default_rng(0).permutation(65535).astype(float)
         X = np.append(x, np.full(10_000, np.nan))[:, None]
         y = np.append(x > 30_000, np.zeros(10_000)).astype(int)
-        clf = AdaBoostMHClassifier("tree:4", 3, votes=kind, loss="exponential", max_bins=65535).fit(X, y)
+        clf = MultiBoostClassifier("tree:4", 3, votes=kind, loss="exponential", max_bins=65535).fit(X, y)
         assert np.mean(clf.predict(X) == y) > 0.9999
 
 
@@ -267,17 +447,17 @@ class TestTable:
 class TestTargetKind:
     def test_binary_text(self):
         kind = recognise(np.array(["spam", "ham", "spam"]))
-        assert kind.kind == "binary"
+        assert kind.name == "binary"
         assert kind.n_labels == 1
         np.testing.assert_array_equal(kind.classes[0], ["ham", "spam"])
         np.testing.assert_array_equal(kind.signs(kind.encode(["spam", "ham", "spam"])), [[1], [-1], [1]])
 
     def test_multiclass(self):
         kind = recognise(np.array([7, 3, 5, 3]))
-        assert kind.kind == "multiclass"
+        assert kind.name == "multiclass"
         np.testing.assert_array_equal(kind.classes[0], [3, 5, 7])
         np.testing.assert_array_equal(kind.signs(kind.encode([7, 3, 5])), [[-1, -1, 1], [1, -1, -1], [-1, 1, -1]])
-        np.testing.assert_array_equal(kind.decode(np.array([2, 0])), [7, 3])
+        np.testing.assert_array_equal(kind.answer(np.array([[0.0, 1.0, 2.0], [3.0, 1.0, 2.0]])), [7, 3])
         with pytest.raises(ValueError, match=r"4.*not seen in fit"):
             kind.encode([4])
 
@@ -298,7 +478,7 @@ class TestTargetKind:
     def test_multilabel_with_unknown_labels(self, y):
         labels = as_labels(y)
         kind = recognise(labels)
-        assert kind.kind == "multilabel"
+        assert kind.name == "multilabel"
         assert kind.n_labels == 3
         np.testing.assert_array_equal(kind.signs(kind.encode(labels)), [[1, -1, 0], [-1, 0, 1]])
 
@@ -307,13 +487,13 @@ class TestTargetKind:
         for form in (y, y.astype(float), sp.csr_array(y.astype(int))):
             labels = as_labels(form)
             kind = recognise(labels)
-            assert kind.kind == "multilabel"
+            assert kind.name == "multilabel"
             np.testing.assert_array_equal(kind.signs(kind.encode(labels)), [[1, -1], [-1, -1], [1, 1]])
 
     def test_multitask(self):
         y = np.array([[0, 2], [1, 3], [2, 2]])
         kind = recognise(y)
-        assert kind.kind == "multitask"
+        assert kind.name == "multitask"
         assert kind.tasks == [slice(0, 3), slice(3, 5)]
         np.testing.assert_array_equal(
             kind.signs(kind.encode(y)), [[1, -1, -1, 1, -1], [-1, 1, -1, -1, 1], [-1, -1, 1, 1, -1]]
@@ -324,20 +504,20 @@ class TestTargetKind:
         """Text and numbers side by side, some unknown: zeros in the task's labels."""
         y = np.array([["red", 5], ["blue", None], [None, 6], ["red", 6]], object)
         kind = recognise(y)
-        assert kind.kind == "multitask"
+        assert kind.name == "multitask"
         np.testing.assert_array_equal(kind.classes[0], ["blue", "red"])
         np.testing.assert_array_equal(kind.classes[1], [5, 6])
         np.testing.assert_array_equal(kind.encode(y), [[1, 0], [0, -1], [-1, 1], [1, 1]])
         np.testing.assert_array_equal(
             kind.signs(kind.encode(y)), [[-1, 1, 1, -1], [1, -1, 0, 0], [0, 0, -1, 1], [-1, 1, -1, 1]]
         )
-        assert kind.decode(np.array([[1, 0]])).tolist() == [["red", 5]]
+        assert kind.answer(np.array([[0.0, 1.0, 1.0, 0.0]])).tolist() == [["red", 5]]
 
     def test_multitask_of_a_frame_with_missing_values(self):
         y = pd.DataFrame({"a": ["u", "v", None, "u"], "b": pd.array([1, 2, 3, None], dtype="Int64")})
         labels = as_labels(y)
         kind = recognise(labels)
-        assert kind.kind == "multitask"
+        assert kind.name == "multitask"
         np.testing.assert_array_equal(kind.encode(labels), [[0, 0], [1, 1], [-1, 2], [0, -1]])
 
     @pytest.mark.parametrize(
@@ -446,5 +626,5 @@ def test_names_of_labels_come_from_the_frame():
     X, _ = make_classes(40, 3, 3)
     Y = {"sea": (X[:, 0] > 0).astype(int), "sky": (X[:, 1] > 0).astype(int)}
     for frame in (pd.DataFrame(Y), pl.DataFrame(Y), pa.table(Y)):
-        clf = AdaBoostMHClassifier("stump", 2, loss="exponential").fit(X, frame)
+        clf = MultiBoostClassifier("stump", 2, loss="exponential").fit(X, frame)
         np.testing.assert_array_equal(clf.classes_, ["sea", "sky"])

@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 from multiboost.base import Product, Stump, Tree
 from multiboost.base import problem as problems
-from multiboost.base.criterion import Edge
-from multiboost.base.problem import Problem, new_payload, new_short
-from multiboost.data import dataset as datasets
-from multiboost.data.dataset import Dataset
+from multiboost.base.problem import Problem, Pull, Rows, bounds_of, new_payload
+from multiboost.criteria.edge import Edge
+from multiboost.data import layout as layouts
+from multiboost.data.binned import Binned
+from multiboost.data.layout import Layout
 from multiboost.data.table import DenseTable
 from multiboost.kernels.dtypes import FINE_BITS, ROW
-from multiboost.kernels.heavy import SIZES, heavy_first, look_for_pairs
-from multiboost.kernels.pairs import find_pairs
+from multiboost.kernels.light_rows import SIZES, light_rows_last
 from multiboost.kernels.team import Team
-from multiboost.kernels.update import quantise, quantiser
+from multiboost.kernels.update import chunk_starts, quantise, quantise_calls
 
 
 def table(kind, n, rng):
@@ -44,19 +44,19 @@ def pull_of(n, n_labels, spread, rng):
 def problem_of(X, pull, team, last_edge):
     """What a base learner is given in such a round."""
     n, n_labels = pull.shape
-    dataset = Dataset(DenseTable(X), 65535, None, 64, n_threads=team.n_threads)
+    layout = Layout(Binned.of(DenseTable(X), 65535), 64, n_threads=team.n_threads)
     criterion = Edge()
     payload = new_payload(criterion, n, n_labels, None)
-    short = new_short(criterion, dataset, n_labels, team.n_threads)
+    chunks = chunk_starts(n, np.zeros(0, np.intp))
+    bounds = bounds_of(criterion, layout, n_labels, team.n_threads, chunks.size - 1)
     unit = 2.0**FINE_BITS
     curvature = np.zeros((0, n_labels))
-    piece = quantiser(criterion.code, payload, n_labels)
+    calls = quantise_calls(criterion.layout, payload, n_labels)
     flat = pull.reshape(-1), curvature.reshape(-1)
-    team.run(quantise, piece, *flat, payload, n_labels, short, unit, unit)
-    return Problem(
-        dataset, criterion, pull, curvature, payload, short, unit, unit, unit, np.arange(n, dtype=ROW), team,
-        edge=last_edge,
-    )  # fmt: skip
+    team.run(quantise, calls, *flat, payload, n_labels, chunks, bounds, unit, unit)
+    record = Pull(pull, curvature, payload, bounds, unit, unit, unit, chunks)
+    rows = Rows(np.arange(n, dtype=ROW), np.zeros(0, ROW))
+    return Problem(layout, criterion, record, rows, team, edge=last_edge)
 
 
 def best_cut(X, G, rows):
@@ -87,33 +87,27 @@ def best_cut(X, G, rows):
 
 def integers_of(problem, n):
     """The exact payload as Python sees it."""
-    return problem.payload.dense.reshape(n, -1)[:, : problem.n_labels].copy()
+    return problem.record.payload.dense.reshape(n, -1)[:, : problem.n_labels].copy()
 
 
 @pytest.fixture(autouse=True)
 def bounded(monkeypatch):
     """Every table has bounds, however few columns."""
-    monkeypatch.setattr(datasets, "_WIDE", 1)
-
-
-@pytest.fixture(params=[0.0, np.inf], ids=["rows", "pairs"])
-def pairs(request, monkeypatch):
-    """Bounds from heavy rows, or from heavy pairs however many there are."""
-    monkeypatch.setattr(problems, "_PAIRS", request.param)
+    monkeypatch.setattr(layouts, "WIDE", 1)
 
 
 @pytest.fixture(params=[(256, 0.0), (8, 0.0), (8, 1.0), (4, 16.0)], ids=str)
 def search(request, monkeypatch):
     """Groups of a column, and how much weight bounds leave out: from none to almost all."""
     groups, light = request.param
-    monkeypatch.setattr(datasets, "_GROUPS", groups)
+    monkeypatch.setattr(layouts, "_GROUPS", groups)
     monkeypatch.setattr(problems, "_LIGHT_NARROW", light)  # these tables are
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("n_labels", [1, 3, 4, 10, 26])
 @pytest.mark.parametrize("kind", ["plain", "missing", "sparse", "clipped"])
-def test_stump(kind, n_labels, n_threads, search, pairs):
+def test_stump(kind, n_labels, n_threads, search):
     """The stump is the best of all cuts."""
     rng = np.random.default_rng(n_labels)
     n = 300
@@ -134,9 +128,9 @@ def test_stump(kind, n_labels, n_threads, search, pairs):
 @pytest.mark.parametrize("wide", [1, 1000], ids=["bounds", "none"])
 @pytest.mark.parametrize("others", [[Stump()], [Stump(), Stump()], [Tree(5)], [Stump(), Tree(3)]], ids=str)
 @pytest.mark.parametrize("n_labels", [1, 3, 10])
-def test_term_of_a_product(n_labels, others, wide, search, pairs, monkeypatch):
+def test_term_of_a_product(n_labels, others, wide, search, monkeypatch):
     """Under virtual labels, y times the votes of the other terms, the stump is the best of all cuts, and votes so."""
-    monkeypatch.setattr(datasets, "_WIDE", wide)
+    monkeypatch.setattr(layouts, "WIDE", wide)
     rng = np.random.default_rng(n_labels)
     n = 300
     X = table("missing", n, rng).round(1)
@@ -177,11 +171,11 @@ def test_factors():
 
 @pytest.mark.parametrize("pool", [0, 1 << 20], ids=["anew", "by-subtraction"])
 @pytest.mark.parametrize("kind", ["plain", "missing", "sparse", "clipped"])
-def test_tree(kind, pool, search, pairs, monkeypatch):
+def test_tree(kind, pool, search, monkeypatch):
     """Every cut of a tree is the best of all cuts of its node, and gains what NumPy says.
 
     Without room for the histograms of parents those of both children are built from rows, and the root's from
-    heavy rows or pairs.
+    heavy rows.
     """
     monkeypatch.setattr(problems, "_POOL_BYTES", pool)
     rng = np.random.default_rng(3)
@@ -206,19 +200,19 @@ def test_tree(kind, pool, search, pairs, monkeypatch):
 
 def test_groups(monkeypatch):
     """Neighbouring bins, about as many samples in each group; frequent values and missing ones are alone."""
-    monkeypatch.setattr(datasets, "_GROUPS", 16)
-    monkeypatch.setattr(datasets, "_TAIL", np.inf)  # no smaller ones towards the ends
+    monkeypatch.setattr(layouts, "_GROUPS", 16)
+    monkeypatch.setattr(layouts, "_TAIL", np.inf)  # no smaller ones towards the ends
     rng = np.random.default_rng(0)
     x = np.clip(rng.normal(size=2000), -0.8, 1.0)
     x[rng.random(2000) < 0.1] = np.nan
-    dataset = Dataset(DenseTable(x[:, None]), 65535, None, 64)
-    (column,), values = dataset.blocks.column, np.unique(x[~np.isnan(x)])
+    layout = Layout(Binned.of(DenseTable(x[:, None]), 65535), 64)
+    (column,), values = layout.blocks.column, np.unique(x[~np.isnan(x)])
     bins = np.searchsorted(values, x)  # missing values are sorted last
-    np.testing.assert_array_equal(dataset.blocks.bins, bins)
-    first = dataset.first_bin
+    np.testing.assert_array_equal(layout.blocks.bins, bins)
+    first = layout.first_bin
     assert (column["n_bins"], column["n_rows"], first[-1]) == (values.size, first.size - 1, values.size)
     group = np.searchsorted(first, bins, side="right") - 1
-    np.testing.assert_array_equal(dataset.blocks.codes, group)
+    np.testing.assert_array_equal(layout.blocks.codes, group)
     count = np.bincount(group)
     assert first.size - 1 == 16
     assert (first[0], first[1], first[-2]) == (0, 1, values.size - 1)
@@ -230,8 +224,8 @@ def test_groups(monkeypatch):
 def test_groups_towards_the_ends_of_a_column(n):
     """The fewer samples are outside of a group, the fewer are in it; elsewhere groups have as many as ever."""
     x = np.random.default_rng(0).permutation(n).astype(float)
-    dataset = Dataset(DenseTable(x[:, None]), 65535, None, 64)
-    count = np.diff(np.append(dataset.first_bin, n))
+    layout = Layout(Binned.of(DenseTable(x[:, None]), 65535), 64)
+    count = np.diff(np.append(layout.first_bin, n))
     assert count.sum() == n
     size = n / 256
     assert 256 <= count.size <= 256 + 50
@@ -251,31 +245,31 @@ def test_pure_leaves_are_not_cut():
     assert h.terms[0].feature.size == 0
 
 
-def test_short_payload():
+def test_rounded_payload():
     """Its integers, the mass of rows, and what rounding loses."""
     rng = np.random.default_rng(1)
     n, n_labels = 3000, 5
     with Team(2) as team:
         problem = problem_of(rng.normal(size=(n, 2)), pull_of(n, n_labels, 3.0, rng), team, 0.1)
-    G, short = integers_of(problem, n), problem.short
-    found = short.payload.dense.reshape(n, -1).astype(np.int64)
-    lost = np.abs(G - found[:, :n_labels] * 2**short.drop)
-    assert lost.max() <= 2 ** (short.drop - 1)
-    assert short.lost.sum() == lost.sum()
-    np.testing.assert_array_equal(short.mass, np.abs(G).sum(1))
+    G, bounds = integers_of(problem, n), problem.record.bounds
+    found = bounds.payload.dense.reshape(n, -1).astype(np.int64)
+    lost = np.abs(G - found[:, :n_labels] * 2**bounds.drop)
+    assert lost.max() <= 2 ** (bounds.drop - 1)
+    assert bounds.lost.sum() == lost.sum()
+    np.testing.assert_array_equal(bounds.mass, np.abs(G).sum(1))
     np.testing.assert_array_equal(found[:, n_labels], np.maximum(1, np.abs(found[:, :n_labels]).sum(1)))
     assert not found[:, n_labels + 1 :].any()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
-def test_heavy_first(share):
+def test_light_rows_last(share):
     """Light rows are at the end, none as heavy as a heavy one, and together have no more than their share."""
     rng = np.random.default_rng(2)
     mass = (np.exp(4 * rng.normal(size=1000)) * 1000).astype(np.int64)
     mass[:5] = 0
     rows = rng.permutation(1000)[:800].astype(ROW)
     found = np.empty_like(rows)
-    n_heavy, light = heavy_first(mass, rows, share, np.zeros((2, SIZES), np.int64), found)
+    n_heavy, light = light_rows_last(mass, rows, share, np.zeros((2, SIZES), np.int64), found)
     np.testing.assert_array_equal(np.sort(found), np.sort(rows))
     assert light == mass[found[n_heavy:]].sum() <= share * mass[rows].sum()
     for part in (found[:n_heavy], found[n_heavy:]):
@@ -285,42 +279,6 @@ def test_heavy_first(share):
         assert mass[found[:n_heavy]].min() > mass[found[n_heavy:]].max()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
-@pytest.mark.parametrize("with_rows", [False, True])
-def test_heavy_pairs(share, with_rows):
-    """All pairs above what a sample says, label by label and in the order of rows; the rest is light."""
-    rng = np.random.default_rng(4)
-    n, n_labels = 5000, 3
-    with Team(1) as team:
-        problem = problem_of(rng.normal(size=(n, 2)), pull_of(n, n_labels, 3.0, rng), team, 0.1)
-    rows = np.sort(rng.permutation(n)[:4500]).astype(ROW)
-    weight = np.abs(integers_of(problem, n))
-    least, expected = look_for_pairs(problem.payload, n_labels, rows, share, np.zeros((2, SIZES), np.int64))
-    first, row, light = find_pairs(problem.payload, problem.short.mass, n_labels, rows, least, with_rows)
-    heavy = np.zeros((n, n_labels), bool)
-    heavy[rows] = weight[rows] >= least
-    for k in range(n_labels):
-        np.testing.assert_array_equal(row[first[k] : first[k + 1]], np.flatnonzero(heavy[:, k]))
-    rest = np.flatnonzero(heavy.any(axis=1)) if with_rows else []
-    np.testing.assert_array_equal(row[first[n_labels] :], rest)
-    assert light == weight[rows][~heavy[rows]].sum()
-    assert light <= 1.5 * share * weight[rows].sum()  # of a sample
-    assert abs(heavy.sum() - expected) <= 0.1 * expected + 50
-
-
-def test_pairs_are_chosen_where_they_are_few():
-    """Not in the first round, whose weights are alike."""
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(400, 3))
-    with Team(1) as team:
-        even = problem_of(X, pull_of(400, 10, 0.0, rng), team, 0.1)
-        uneven = problem_of(X, pull_of(400, 10, 6.0, rng), team, 0.1)
-    assert even.heavy_pairs is None
-    pairs, light = uneven.heavy_pairs
-    assert 0 < light < 0.01 * uneven.unit
-    assert pairs.row.size < 1000
-
-
 def test_a_run_is_the_same_with_any_bounds(monkeypatch):
     """Many rounds, in which weights gather on few rows: the model does not depend on what bounds leave out."""
     rng = np.random.default_rng(5)
@@ -328,27 +286,48 @@ def test_a_run_is_the_same_with_any_bounds(monkeypatch):
     y = (np.nan_to_num(X[:, 0]) > 0.3).astype(int) + (np.nan_to_num(X[:, 1]) > 0) + (rng.random(400) < 0.05)
     for learner in ("stump", "tree:6", "product:3"):
         digests = set()
-        for columns, groups, light, pairs in (
-            (1000, 0, 0.0, 0.0), (1, 65535, 0.0, 0.0), (1, 16, 0.03, 0.0), (1, 4, 1.0, 0.0), (1, 16, 0.03, np.inf),
-            (1, 65535, 1.0, np.inf), (1, 4, 1.0, 0.5),
-        ):  # fmt: skip
-            monkeypatch.setattr(datasets, "_WIDE", columns)  # from so many on there are bounds
-            monkeypatch.setattr(datasets, "_GROUPS", groups)
+        for columns, groups, light in ((1000, 0, 0.0), (1, 65535, 0.0), (1, 16, 0.03), (1, 4, 1.0)):
+            monkeypatch.setattr(layouts, "WIDE", columns)  # from so many on there are bounds
+            monkeypatch.setattr(layouts, "_GROUPS", groups)
             monkeypatch.setattr(problems, "_LIGHT_NARROW", light)
-            monkeypatch.setattr(problems, "_PAIRS", pairs)
-            model = AdaBoostMHClassifier(learner, 150, votes="discrete").fit(X, y)
+            model = MultiBoostClassifier(learner, 150, votes="discrete").fit(X, y)
             digests.add(model.ensemble_.digest())
         assert len(digests) == 1
 
 
+def test_two_problems_with_virtual_labels():
+    """Each has its own payloads while both live: learning with one changes nothing of the other."""
+    rng = np.random.default_rng(7)
+    X = table("plain", 200, rng)
+    with Team(1) as team:
+        problem = problem_of(X, pull_of(200, 3, 1.0, rng), team, 0.05)
+        for learner in (Stump(), Tree(5)):
+            h = learner.fit(problem)
+            alone = Stump().fit(problem.without([h])).terms[0]
+            other = Tree(3).fit(problem.without([h]))
+            one, two = problem.without([h]), problem.without([other])
+            three = problem.without([other, h])
+            for again in (one, two, three):
+                Stump().fit(again)
+            found = Stump().fit(one).terms[0]
+            assert (found.feature[0], found.threshold[0]) == (alone.feature[0], alone.threshold[0])
+            np.testing.assert_array_equal(found.values, alone.values)
+
+
+def test_a_row_drawn_twice():
+    rng = np.random.default_rng(8)
+    with Team(1) as team:
+        problem = problem_of(rng.normal(size=(50, 2)), pull_of(50, 2, 1.0, rng), team, 0.05)
+        with pytest.raises(ValueError, match="drawn once only"):
+            Stump().fit(problem.on_rows(np.arange(51) % 50, np.zeros(0)))
+
+
 def test_which_tables_are_bounded(monkeypatch):
-    """Wide ones, those with a column of very many bins, those with coarse blocks, and those of very long runs."""
-    monkeypatch.setattr(datasets, "_WIDE", 10)
+    """Wide ones, those with a column of very many bins, and those with coarse blocks."""
+    monkeypatch.setattr(layouts, "WIDE", 10)
     X = np.random.default_rng(0).normal(size=(1000, 3))
-    assert Dataset(DenseTable(X), 65535, None, 64).bounded
-    assert not Dataset(DenseTable(X), 200, None, 64).bounded
-    assert not Dataset(DenseTable(X.round(1)), 65535, None, 64).bounded
-    assert Dataset(DenseTable(np.tile(X.round(1), 4)), 65535, None, 64).bounded
-    assert Dataset(DenseTable(X), 200, None, 64, coarse=True).bounded
-    assert Dataset(DenseTable(X), 200, None, 64, n_rounds=100_000).bounded
-    assert not Dataset(DenseTable(X), 200, None, 64, n_rounds=1000).bounded
+    assert Layout(Binned.of(DenseTable(X), 65535), 64).bounded
+    assert not Layout(Binned.of(DenseTable(X), 200), 64).bounded
+    assert not Layout(Binned.of(DenseTable(X.round(1)), 65535), 64).bounded
+    assert Layout(Binned.of(DenseTable(np.tile(X.round(1), 4)), 65535), 64).bounded
+    assert Layout(Binned.of(DenseTable(X), 200), 64, coarse=True).bounded

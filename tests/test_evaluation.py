@@ -12,10 +12,10 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
 from multiboost import (
-    AdaBoostMHClassifier,
     FromClassifier,
     LearningCurveDisplay,
     MarginDistributionDisplay,
+    MultiBoostClassifier,
     ShapeDisplay,
     Stump,
 )
@@ -57,7 +57,7 @@ def models():
     found = {}
     for kind in KINDS:
         X, y, _ = data(kind)
-        found[kind] = AdaBoostMHClassifier("tree:4", 12, loss="exponential").fit(X[:150], y[:150])
+        found[kind] = MultiBoostClassifier("tree:4", 12, loss="exponential", subsample=1.0).fit(X[:150], y[:150])
     return found
 
 
@@ -184,12 +184,12 @@ class TestNumbers:
         assert (
             evaluate(clf, X[:150], y[:150]).risk == pytest.approx(expected) == pytest.approx(clf.history_["risk"][-1])
         )
-        logistic = AdaBoostMHClassifier("stump", 5, loss="logistic").fit(X, y)
+        logistic = MultiBoostClassifier("stump", 5, loss="logistic").fit(X, y)
         assert evaluate(logistic, X, y).risk == pytest.approx(logistic.history_["risk"][-1])
 
     def test_no_risk_where_training_had_its_own_weights(self):
         X, y, _ = data("binary")
-        clf = AdaBoostMHClassifier("stump", 3, weighting="given").fit(X, y, label_weight=np.ones(len(y)))
+        clf = MultiBoostClassifier("stump", 3, weighting="given").fit(X, y, label_weight=np.ones(len(y)))
         assert evaluate(clf, X, y).risk is None
 
     def test_undefined_is_none(self, models):
@@ -298,7 +298,7 @@ class TestMistakes:
         rng = np.random.default_rng(0)
         frame = pd.DataFrame({"colour": rng.choice(["red", "green", None], 200), "size": rng.normal(size=200)})
         y = ((frame["colour"] == "red") ^ (rng.random(200) < 0.2)).astype(int)
-        clf = AdaBoostMHClassifier("stump", 5).fit(frame, y)
+        clf = MultiBoostClassifier("stump", 5).fit(frame, y)
         for m in evaluate(clf, frame, y).mistakes:
             assert m.values["size"] == frame["size"][m.row]
             expected = frame["colour"][m.row]
@@ -362,7 +362,7 @@ class TestStaged:
 class TestInput:
     def test_frames_and_sparse_matrices(self, models):
         X, Y = make_labels(80, 4, 3)
-        clf = AdaBoostMHClassifier("stump", 4).fit(sp.csr_matrix(X), pd.DataFrame(Y, columns=["a", "b", "c"]))
+        clf = MultiBoostClassifier("stump", 4).fit(sp.csr_matrix(X), pd.DataFrame(Y, columns=["a", "b", "c"]))
         found = evaluate(clf, sp.csr_matrix(X), pd.DataFrame(Y))
         assert [t.name for t in found.tasks] == ["a", "b", "c"]
         assert found.error == pytest.approx(1 - clf.score(X, Y))
@@ -405,7 +405,7 @@ def nominal_frame(n=400, seed=0):
 class TestRules:
     def test_a_stump_in_words(self):
         X = pd.DataFrame({"width": [0.0, 1.0, 2.0, 3.0]})
-        clf = AdaBoostMHClassifier("stump", 1, votes="discrete").fit(X, [0, 0, 1, 1])
+        clf = MultiBoostClassifier("stump", 1, votes="discrete").fit(X, [0, 0, 1, 1])
         rule = round_rules(clf)[0]
         alpha = clf.history_["alpha"][0]
         assert rule.lines()[0] == f"if width > 1.5 (missing: {rule.terms[0].tests[0].missing})"
@@ -416,7 +416,7 @@ class TestRules:
     def test_rules_say_what_the_model_does(self, learner):
         """Walk the rules by their own words on every row, and add up to the scores."""
         frame, y = nominal_frame()
-        clf = AdaBoostMHClassifier(learner, 6).fit(frame, y)
+        clf = MultiBoostClassifier(learner, 6).fit(frame, y)
         categories = clf.categories_[0].tolist()
         scores = np.tile(clf.ensemble_.initial, (len(frame), 1))
         for rule in round_rules(clf):
@@ -436,7 +436,7 @@ class TestRules:
         assert votes_text([0.5, 0.5], ["a", "b"]) == "all labels: +0.5"
         assert votes_text([0.1, -0.9, 0.2, 0.3, 0.4], list("abcde")) == "b: -0.9, c: +0.2, d: +0.3, e: +0.4 and 1 more"
         X, y = make_classes(300, 5, 3)
-        rule = round_rules(AdaBoostMHClassifier("tree:20", 1, loss="exponential").fit(X, y))[0]
+        rule = round_rules(MultiBoostClassifier("tree:20", 1, loss="exponential").fit(X, y))[0]
         lines = rule.lines(max_lines=5)
         assert len(lines) == 6
         assert lines[-1] == f"... {len(rule.lines(10_000)) - 5} more lines"
@@ -446,7 +446,7 @@ class TestRules:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(400, 3))
         y = ((X[:, 0] > 0.2) ^ (X[:, 1] > -0.3)) * (1 + (X[:, 2] > 0.5))
-        clf = AdaBoostMHClassifier("tree:3/product:2", 10, loss="exponential").fit(X, y)
+        clf = MultiBoostClassifier("tree:3/product:2", 10, loss="exponential").fit(X, y)
         shared = [rule for rule in round_rules(clf) if "as in line" in str(rule)]
         assert shared
         for rule in shared:
@@ -457,14 +457,14 @@ class TestRules:
 
     def test_a_classifier_has_its_own_name(self):
         X, y = make_classes(100, 3, 2)
-        clf = AdaBoostMHClassifier(FromClassifier(LogisticRegression()), 2, votes="discrete").fit(X, y)
+        clf = MultiBoostClassifier(FromClassifier(LogisticRegression()), 2, votes="discrete").fit(X, y)
         assert round_rules(clf, [2])[0].lines()[0].startswith("if LogisticRegression 2 says yes")
         assert named_importances(clf) == []
 
     def test_importances(self):
         X, y = make_classes(200, 4, 3)
         X = np.column_stack([X, np.zeros(200)])
-        clf = AdaBoostMHClassifier("stump", 10).fit(X, y)
+        clf = MultiBoostClassifier("stump", 10).fit(X, y)
         found = named_importances(clf)
         assert "x4" not in [f.name for f in found]
         assert sum(f.share for f in found) == pytest.approx(1)
@@ -500,7 +500,7 @@ class TestShapes:
     def test_add_up_to_the_scores(self, votes, loss):
         """Also between, on and outside of the thresholds, at missing values and at unseen categories."""
         frame, y = nominal_frame()
-        clf = AdaBoostMHClassifier("stump", 40, votes=votes, loss=loss).fit(frame, y)
+        clf = MultiBoostClassifier("stump", 40, votes=votes, loss=loss).fit(frame, y)
         shapes = additive_shapes(clf)
         assert is_additive(clf)
         thresholds = next(s for s in shapes.shapes if s.name == "size").thresholds
@@ -516,7 +516,7 @@ class TestShapes:
     def test_every_kind_of_target(self, kind):
         X, y, _ = data(kind)
         X[::7, 1] = np.nan
-        clf = AdaBoostMHClassifier("stump", 30).fit(X, y)
+        clf = MultiBoostClassifier("stump", 30).fit(X, y)
         F = clf.decision_function(X)
         np.testing.assert_allclose(additive_shapes(clf)(X), F.reshape(len(X), -1), atol=1e-12)
 
@@ -525,7 +525,7 @@ class TestShapes:
         X = rng.normal(size=(200, 1))
         y = (np.sin(3 * X[:, 0]) > 0).astype(int) + (X[:, 0] > 1)
         for learner in ("product:2", "tree:5"):
-            clf = AdaBoostMHClassifier(learner, 8).fit(X, y)
+            clf = MultiBoostClassifier(learner, 8).fit(X, y)
             grid = np.concatenate([np.linspace(-4, 4, 501)[:, None], [[np.nan]]])
             np.testing.assert_allclose(additive_shapes(clf)(grid), clf.decision_function(grid), atol=1e-12)
 
@@ -533,7 +533,7 @@ class TestShapes:
         """An indicator with discrete votes may be constant; such rounds are part of the constant."""
         frame = pd.DataFrame({"a": ["u", "v"] * 50})
         y = np.array([0] * 80 + [1] * 20)
-        clf = AdaBoostMHClassifier("indicator", 3, votes="discrete").fit(frame, y)
+        clf = MultiBoostClassifier("indicator", 3, votes="discrete").fit(frame, y)
         shapes = additive_shapes(clf)
         rows = np.array([[0.0], [1.0], [np.nan]])
         F = clf.decision_function(pd.DataFrame({"a": ["u", "v", None]}))
@@ -544,13 +544,13 @@ class TestShapes:
         with pytest.raises(ValueError, match="round 1 uses more than one column"):
             additive_shapes(models["multiclass"])
         X, y = make_classes(100, 3, 2)
-        clf = AdaBoostMHClassifier(FromClassifier(LogisticRegression()), 2, votes="discrete").fit(X, y)
+        clf = MultiBoostClassifier(FromClassifier(LogisticRegression()), 2, votes="discrete").fit(X, y)
         with pytest.raises(ValueError, match="the answer of a classifier"):
             additive_shapes(clf)
 
     def test_the_most_important_column_comes_first(self):
         X, y = make_classes(200, 4, 3)
-        clf = AdaBoostMHClassifier(Stump(), 20).fit(X, y)
+        clf = MultiBoostClassifier(Stump(), 20).fit(X, y)
         assert [s.name for s in additive_shapes(clf).shapes] == [f.name for f in named_importances(clf)]
 
 
@@ -589,7 +589,7 @@ class TestDisplays:
 
     def test_shapes(self):
         frame, y = nominal_frame()
-        clf = AdaBoostMHClassifier("stump", 20).fit(frame, y)
+        clf = MultiBoostClassifier("stump", 20).fit(frame, y)
         shapes = {s.name: s for s in additive_shapes(clf).shapes}
         display = ShapeDisplay.from_estimator(clf, "size")
         np.testing.assert_allclose(display.lines_["1"].get_data().values, shapes["size"].values[:, 1])

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from multiboost import AdaBoostMHClassifier, FromClassifier, Product, Stump, Tree
+from multiboost import FromClassifier, Product, Stump, Tree
 
-from .conftest import half_weights, make_classes, make_labels, signs_of
+from .conftest import all_rows, half_weights, make_classes, make_labels, signs_of
 
 KINDS = {
     "discrete": {"votes": "discrete"},
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 def boost(X, y, kind, classifier, n_rounds=3, fit=None, **parameters):
     learner = classifier if hasattr(classifier, "base") else FromClassifier(classifier)
-    clf = AdaBoostMHClassifier(learner, n_rounds, n_jobs=1, **KINDS[kind], **parameters)
+    clf = all_rows(learner, n_rounds, n_jobs=1, **KINDS[kind], **parameters)
     return clf.fit(X, y, **(fit or {}))
 
 
@@ -191,7 +191,7 @@ def test_n_cycles_is_the_most_fits():
     X, y = make_classes(120, 3, 5, seed=1, noise=3.0)
     for n_cycles in (1, 2):
         Recorder.log.clear()
-        AdaBoostMHClassifier(FromClassifier(Recorder(), n_cycles), 1, votes="discrete").fit(X, y)
+        all_rows(FromClassifier(Recorder(), n_cycles), 1, votes="discrete").fit(X, y)
         assert len(Recorder.log) == n_cycles
 
 
@@ -355,7 +355,7 @@ def test_rows_without_weight_are_not_seen():
 def test_no_model_file(tmp_path):
     X, y = make_classes(60, 3, 2)
     for learner in (FromClassifier(GaussianNB()), Tree(3, FromClassifier(GaussianNB()))):
-        clf = AdaBoostMHClassifier(learner, 2, loss="exponential").fit(X, y)
+        clf = all_rows(learner, 2, loss="exponential").fit(X, y)
         with pytest.raises(ValueError, match=r"FromClassifier holds fitted scikit-learn objects.*no place in a model"):
             clf.save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
@@ -390,14 +390,14 @@ def test_missing_values_are_blamed_on_the_classifier():
 def test_n_cycles_is_a_whole_number(n_cycles):
     X, y = make_classes(60, 3, 2)
     with pytest.raises(ValueError, match="n_cycles must be a whole number of at least 1"):
-        AdaBoostMHClassifier(FromClassifier(GaussianNB(), n_cycles), 2).fit(X, y)
+        all_rows(FromClassifier(GaussianNB(), n_cycles), 2).fit(X, y)
 
 
 def test_parameters_and_clones():
     """Nested parameters reach the classifier; a clone shares nothing; fitting leaves the user's object alone."""
     X, y = make_classes(100, 3, 2, noise=2.0)
     inner = LogisticRegression(C=1.0)
-    clf = AdaBoostMHClassifier(FromClassifier(inner), 2, votes="discrete")
+    clf = all_rows(FromClassifier(inner), 2, votes="discrete")
     assert clf.get_params()["base_learner__estimator__C"] == 1.0
     other = clone(clf).set_params(base_learner__estimator__C=1e-4, base_learner__n_cycles=3)
     assert inner.C == 1.0
@@ -414,7 +414,7 @@ def test_parameters_and_clones():
 def test_importances_are_those_of_columns_only():
     """phi has no column: the shares have one entry per column of the table."""
     X, y = make_classes(100, 3, 2)
-    mixed = AdaBoostMHClassifier(FromClassifier(GaussianNB()), 2, votes="discrete").fit(X, y)
+    mixed = all_rows(FromClassifier(GaussianNB()), 2, votes="discrete").fit(X, y)
     assert mixed.feature_importances_.shape == (3,)
-    stump = AdaBoostMHClassifier(Stump(), 2, votes="discrete").fit(X, y)
+    stump = all_rows(Stump(), 2, votes="discrete").fit(X, y)
     assert stump.feature_importances_.sum() == pytest.approx(1)

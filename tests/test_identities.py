@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import evaluate
+from multiboost.losses import LOSSES
 
-from .conftest import half_weights, leaf_numbers, make_levels, signs_of
+from .conftest import all_rows, half_weights, leaf_numbers, make_levels, signs_of
 
 LEARNERS = ["stump", "tree:5", "product:3", "tree:4/product:2", "product:2/tree:4"]
 
@@ -38,7 +39,7 @@ def softplus(z):
 def test_product_of_z_is_the_exponential_risk(base_learner, votes, three_classes):
     """prod_t Z_t = sum W0 exp(-F Y), and the history has the same risk and training error."""
     X, y = three_classes
-    clf = AdaBoostMHClassifier(base_learner, 12, votes=votes, loss="exponential").fit(X, y)
+    clf = all_rows(base_learner, 12, votes=votes, loss="exponential").fit(X, y)
     Y = signs_of(y, 3)
     W0 = half_weights(Y)
     assert W0.sum() == pytest.approx(1.0)
@@ -63,7 +64,7 @@ def test_product_of_z_for_other_targets(target, votes, two_classes, labels):
         y = np.stack([y[:, 0] + 2 * y[:, 1], y[:, 2] + 5], axis=1)
         Y = np.concatenate([signs_of(y[:, 0], 4), np.where(y[:, 1:] == [5, 6], 1.0, -1.0)], axis=1)
         W0 = 0.5 * np.concatenate([half_weights(Y[:, :4]), half_weights(Y[:, 4:])], axis=1)
-    clf = AdaBoostMHClassifier("tree:4", 10, votes=votes, loss="exponential").fit(X, y)
+    clf = all_rows("tree:4", 10, votes=votes, loss="exponential").fit(X, y)
     F = scores_of(clf, X)
     risk = (W0 * np.exp(-F * Y)).sum()
     assert np.prod(clf.history_["Z"]) == pytest.approx(risk, rel=1e-10)
@@ -78,12 +79,32 @@ def test_product_of_z_for_other_targets(target, votes, two_classes, labels):
 def test_logistic_risk(three_classes):
     """The history of the logistic loss is sum W0 log(1 + exp(-2 F Y)), and it falls."""
     X, y = three_classes
-    clf = AdaBoostMHClassifier("tree:5", 12, loss="logistic").fit(X, y)
+    clf = all_rows("tree:5", 12, loss="logistic").fit(X, y)
     Y = signs_of(y, 3)
     W0 = half_weights(Y)
     found = [(W0 * softplus(-2 * F * Y)).sum() for F in staged_scores(clf, X)]
     np.testing.assert_allclose(clf.history_["risk"], found[1:], rtol=1e-10)
     assert np.all(np.diff(found) < 0)
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("target", ["binary", "multiclass", "multilabel", "multitask"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_the_risk_of_training_is_that_of_evaluation(loss, target, weighted, labels):
+    """The kernel's sums against the loss's own formula on public scores, for every loss there is."""
+    X, Y = labels
+    y = {
+        "binary": Y[:, 0],
+        "multiclass": Y[:, 0] + 2 * Y[:, 1],
+        "multilabel": np.where(np.random.default_rng(0).random(Y.shape) < 0.1, np.nan, Y),
+        "multitask": np.stack([Y[:, 0] + 2 * Y[:, 1], Y[:, 2] + 5], axis=1),
+    }[target]
+    weight = np.random.default_rng(1).uniform(0.1, 3.0, len(X)) if weighted else None
+    more = {"class_weight": "balanced", "weighting": "uniform"} if weighted else {}
+    clf = all_rows("tree:5", 8, loss=loss, subsample=0.7, **more).fit(X, y, sample_weight=weight)
+    found = evaluate(clf, X, y, sample_weight=weight)
+    assert found.risk == pytest.approx(clf.history_["risk"][-1], rel=1e-10)
+    assert clf.history_["risk"][-1] < clf.history_["risk"][0]
 
 
 def all_cuts(X):
@@ -98,7 +119,7 @@ def all_cuts(X):
 def test_discrete_stump_has_the_largest_edge(n_classes):
     """Edge (3.33), votes (3.35) and alpha (3.34) by brute force, round by round."""
     X, y = make_levels(90, 4, n_classes, seed=n_classes)
-    clf = AdaBoostMHClassifier("stump", 15, votes="discrete").fit(X, y)
+    clf = all_rows("stump", 15, votes="discrete").fit(X, y)
     Y = signs_of(y, n_classes)
     W0 = half_weights(Y)
     ensemble = clf.ensemble_
@@ -133,7 +154,7 @@ def z_of(G, H) -> float:
 def test_real_stump_has_the_smallest_z(n_classes):
     """Columns of at most 24 values: the cut minimises Z, leaves hold smoothed half log odds."""
     X, y = make_levels(150, 4, n_classes, n_levels=24, seed=10 + n_classes)
-    clf = AdaBoostMHClassifier("stump", 12, votes="real", loss="exponential", learning_rate=1.0).fit(X, y)
+    clf = all_rows("stump", 12, votes="real", loss="exponential", learning_rate=1.0).fit(X, y)
     Y = signs_of(y, n_classes)
     W0 = half_weights(Y)
     s = 1.0 / Y.size
@@ -159,7 +180,7 @@ def test_real_stump_has_the_smallest_z(n_classes):
 def test_newton_stump_has_the_largest_gain(n_classes, ridge):
     """Logistic loss: the best cut by G^2 / (H + ridge), leaves hold G / (H + ridge)."""
     X, y = make_levels(150, 4, n_classes, n_levels=20, seed=20 + n_classes)
-    clf = AdaBoostMHClassifier("stump", 12, loss="logistic", learning_rate=1.0, ridge=ridge).fit(X, y)
+    clf = all_rows("stump", 12, loss="logistic", learning_rate=1.0, ridge=ridge).fit(X, y)
     Y = signs_of(y, n_classes)
     W0 = half_weights(Y)
     r = ridge / Y.size
@@ -230,7 +251,7 @@ def test_tree_of_four_leaves_grows_best_leaf_first(criterion):
         "z": {"votes": "real", "loss": "exponential", "learning_rate": 1.0},
         "newton": {"loss": "logistic", "learning_rate": 1.0},
     }[criterion]
-    clf = AdaBoostMHClassifier("tree:4", 1, **parameters).fit(X, y, sample_weight=weight)
+    clf = all_rows("tree:4", 1, **parameters).fit(X, y, sample_weight=weight)
     ensemble = clf.ensemble_
     Y = signs_of(y, 3)
     W0 = half_weights(Y) * weight[:, None]
@@ -265,8 +286,8 @@ def test_tree_of_four_leaves_grows_best_leaf_first(criterion):
 def test_product_beats_its_first_stump(three_classes):
     """A product's edge under virtual labels is the edge of the whole product, by NumPy."""
     X, y = three_classes
-    stump = AdaBoostMHClassifier("stump", 1, votes="discrete").fit(X, y)
-    product = AdaBoostMHClassifier("product:3", 1, votes="discrete").fit(X, y)
+    stump = all_rows("stump", 1, votes="discrete").fit(X, y)
+    product = all_rows("product:3", 1, votes="discrete").fit(X, y)
     Y = signs_of(y, 3)
     h = np.sign(product.decision_function(X))
     edge = (half_weights(Y) * Y * h).sum()
@@ -279,8 +300,8 @@ def test_product_of_two_stumps_solves_the_checkerboard():
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, size=(400, 3))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    product = AdaBoostMHClassifier("product:2", 5, votes="discrete").fit(X, y)
-    stump = AdaBoostMHClassifier("stump", 5, votes="discrete").fit(X, y)
+    product = all_rows("product:2", 5, votes="discrete").fit(X, y)
+    stump = all_rows("stump", 5, votes="discrete").fit(X, y)
     assert np.mean(product.predict(X) == y) > 0.95
     assert np.mean(stump.predict(X) == y) < 0.75
 
@@ -289,7 +310,7 @@ def test_perfect_stump_has_a_finite_alpha():
     """A separable column: the edge is one, alpha is cut off, scores stay finite."""
     X = np.arange(20.0)[:, None]
     y = (X[:, 0] > 9).astype(int)
-    clf = AdaBoostMHClassifier("stump", 3, votes="discrete").fit(X, y)
+    clf = all_rows("stump", 3, votes="discrete").fit(X, y)
     assert clf.history_["edge"][0] == pytest.approx(1.0)
     assert 13 < clf.history_["alpha"][0] < 14.2
     assert np.isfinite(clf.decision_function(X)).all()

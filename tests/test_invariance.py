@@ -14,17 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from multiboost import AdaBoostMHClassifier, load_model
-from multiboost.base.criterion import LogOdds
-from multiboost.boosting.callbacks import Callback
-from multiboost.boosting.settings import Settings
+from multiboost import Callback, EarlyStopping, criteria, load_model
+from multiboost.criteria.log_odds import LogOdds
+from multiboost.kernels.dtypes import FINE
 
-from .conftest import ROOT, make_classes, make_labels, make_levels
+from .conftest import ROOT, all_rows, make_classes, make_labels, make_levels
 
 KINDS = {
     "discrete": {"votes": "discrete"},
-    "real": {"votes": "real", "loss": "exponential"},
-    "logistic": {"loss": "logistic"},
+    "real": {"votes": "real", "loss": "exponential", "learning_rate": 0.2},
+    "logistic": {"loss": "logistic", "learning_rate": 0.1},
 }
 LEARNERS = ["stump", "tree:6", "product:2", "tree:4/product:2", "product:2/tree:3"]
 FEW = settings(max_examples=8, deadline=None, derandomize=True)
@@ -32,7 +31,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def boost(X, y, kind, base_learner="tree:5", n_rounds=8, fit=None, **parameters):
-    clf = AdaBoostMHClassifier(base_learner, n_rounds, **KINDS[kind], **parameters)
+    clf = all_rows(base_learner, n_rounds, **{"subsample": 1.0, **KINDS[kind], **parameters})
     return clf.fit(X, y, **(fit or {}))
 
 
@@ -59,7 +58,7 @@ def test_duplicated_row_is_weight_two(seed, twice):
 @pytest.mark.parametrize("base_learner", ["stump", "tree:5", "product:2"])
 def test_duplicated_row_is_weight_two_with_real_votes(base_learner, monkeypatch):
     """Real votes, with the same smoothing: by itself it follows the number of pairs, not their weight."""
-    monkeypatch.setattr(Settings, "criterion", lambda self, target: LogOdds(1 / 240))
+    monkeypatch.setattr(LogOdds, "of_run", classmethod(lambda cls, ridge, n_pairs: cls(1 / 240)))
     X, y = make_levels(80, 4, 3, seed=1)
     twice = np.arange(0, 80, 4)
     weight = np.ones(80)
@@ -130,6 +129,97 @@ def test_zero_label_weight_is_an_unknown_label(kind, labels):
     a = boost(X, np.where(gone, np.nan, Y), kind)
     b = boost(X, Y, kind, fit={"label_weight": (~gone).astype(float)})
     same_bits(a, b, X)
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", ["stump", "tree:5", "product:2"])
+def test_two_classes_are_two_labels_that_exclude_each_other(kind, base_learner):
+    """Kernels of one label against those of two: F of the second label, and minus F of the first.
+
+    Smoothing and ridge are in units of the mean weight of a pair, so they are the same, too.
+    """
+    X, y = make_classes(400, 5, 2, seed=7)
+    y = np.where(np.random.default_rng(1).random(400) < 0.1, 1 - y, y)
+    one = boost(X, y, kind, base_learner, 12)
+    two = boost(X, np.stack([1 - y, y], axis=1), kind, base_learner, 12)
+    F = two.decision_function(X)
+    assert one.ensemble_.values.shape[1] == 1
+    assert F.shape == (400, 2)
+    np.testing.assert_allclose(F[:, 0], -F[:, 1], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(F[:, 1], one.decision_function(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(one.ensemble_.feature, two.ensemble_.feature)
+    np.testing.assert_array_equal(one.ensemble_.threshold, two.ensemble_.threshold)
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", ["stump", "tree:5", "product:2"])
+@pytest.mark.parametrize("target", ["multiclass", "multilabel"])
+def test_a_label_of_weight_zero_changes_nothing(kind, base_learner, target, labels):
+    """The scores of the other labels are those of a model without it."""
+    X, Y = labels
+    if target == "multiclass":
+        Y = (Y @ [1, 2, 4, 8])[:, None] % 4 == np.arange(4)
+    extra = np.random.default_rng(0).integers(0, 2, len(X))
+    more = np.insert(Y.astype(int), 2, extra, axis=1)
+    weight = np.ones(more.shape)
+    weight[:, 2] = 0.0
+    a = boost(X, Y.astype(int), kind, base_learner, weighting="uniform")
+    b = boost(X, more, kind, base_learner, weighting="uniform", fit={"label_weight": weight})
+    F = np.delete(b.decision_function(X), 2, axis=1)
+    np.testing.assert_allclose(F, a.decision_function(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(b.ensemble_.feature, a.ensemble_.feature)
+    np.testing.assert_array_equal(b.ensemble_.threshold, a.ensemble_.threshold)
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", LEARNERS)
+@pytest.mark.parametrize("n_columns", [5, 45])
+def test_duplicate_and_constant_columns_change_nothing(kind, base_learner, n_columns):
+    """Bit for bit: of equal columns the first is cut, constant ones never; also where cuts are bounded first.
+
+    Columns of many values and real votes: only the four best columns of a coarse search are searched bin by bin, and
+    equal ones would take each other's places.
+    """
+    if kind == "discrete":
+        X, y = make_classes(300, n_columns, 3)
+    else:
+        X, y = make_levels(300, n_columns, 3, n_levels=20)
+    more = np.column_stack([X, np.full(300, 3.5), X[:, 1], np.full(300, np.nan), X[:, 0], X[:, ::-1]])
+    a, b = boost(X, y, kind, base_learner), boost(more, y, kind, base_learner)
+    assert b.decision_function(more).tobytes() == a.decision_function(X).tobytes()
+    np.testing.assert_array_equal(a.ensemble_.feature, b.ensemble_.feature)
+
+
+@each_kind
+@pytest.mark.parametrize("base_learner", LEARNERS)
+def test_constant_columns_of_a_table_of_many_values_change_nothing(kind, base_learner):
+    X, y = make_classes(300, 45, 3)
+    more = np.insert(X, [0, 20, 45], [0.0, np.nan, -1e300], axis=1)
+    a, b = boost(X, y, kind, base_learner), boost(more, y, kind, base_learner)
+    assert b.decision_function(more).tobytes() == a.decision_function(X).tobytes()
+
+
+@pytest.mark.parametrize("kind", ["real", "logistic"])
+@pytest.mark.parametrize("base_learner", ["stump", "tree:6", "product:2"])
+@pytest.mark.parametrize("n_classes", [2, 3, 9])
+def test_sums_of_32_and_of_64_bits_make_the_same_cuts(kind, base_learner, n_classes, monkeypatch):
+    """Large tables have sums of 64 bits; here a small one does."""
+    X, y = make_classes(500, 5, n_classes, seed=2)
+    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
+    short = boost(X, y, kind, base_learner)
+    monkeypatch.setattr(criteria, "_LARGEST_COARSE", 10)
+    used = []
+
+    class Look(Callback):
+        def after_round(self, run):
+            used.append(run.problem.record.payload.dense.dtype)
+            return False
+
+    long = boost(X, y, kind, base_learner, fit={"callbacks": [Look()]})
+    assert set(used) == {np.dtype(FINE)}
+    np.testing.assert_array_equal(short.ensemble_.feature, long.ensemble_.feature)
+    np.testing.assert_array_equal(short.ensemble_.threshold, long.ensemble_.threshold)
+    np.testing.assert_allclose(short.decision_function(X), long.decision_function(X), rtol=1e-6, atol=1e-6)
 
 
 @each_kind
@@ -292,14 +382,12 @@ def test_fresh_process_has_the_same_bits(three_classes, tmp_path):
 import pickle, sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-from multiboost import AdaBoostMHClassifier, load_model
-from multiboost.base.criterion import LogOdds
-from multiboost.boosting.settings import Settings
+from multiboost import MultiBoostClassifier, load_model
 folder = sys.argv[2]
 data = np.load(folder + "/d.npz")
 X, y = data["X"], data["y"]
 for clf in (load_model(folder + "/m"), pickle.load(open(folder + "/p", "rb")),
-            AdaBoostMHClassifier("tree:5", 8, loss="logistic").fit(X, y)):
+            MultiBoostClassifier("tree:5", 8, loss="logistic", learning_rate=0.1, subsample=1.0).fit(X, y)):
     print(clf.decision_function(X).tobytes().hex())
 """
     out = subprocess.run(
@@ -325,6 +413,22 @@ def test_warm_start_is_no_interruption(kind, base_learner, three_classes):
         assert whole.history_[name].tobytes() == parts.history_[name].tobytes(), name
 
 
+@each_kind
+def test_warm_start_after_early_stopping(kind):
+    """The rounds that were thrown away are made again: the model is that of a run without stopping."""
+    X, y = make_classes(500, 5, 3, noise=3.0)
+    train, valid = (X[:250], y[:250]), (X[250:], y[250:])
+    more = {"learning_rate": 1.0, "subsample": 0.6, "warm_start": True}
+    clf = boost(*train, kind, "tree:8", 60, **more, fit={"validation": valid, "callbacks": [EarlyStopping(4)]})
+    kept = clf.n_iter_
+    assert 1 <= kept < 55, "the test should stop early"
+    clf.set_params(n_estimators=kept + 8).fit(*train, validation=valid)
+    whole = boost(*train, kind, "tree:8", kept + 8, **more, fit={"validation": valid})
+    same_bits(whole, clf, X)
+    for name in ("edge", "alpha", "risk", "training_error", "validation_error", "validation_risk"):
+        np.testing.assert_array_equal(whole.history_[name], clf.history_[name], err_msg=name)
+
+
 @pytest.mark.parametrize("target", ["binary", "multiclass", "multilabel", "multitask"])
 def test_last_stage_is_the_model(target, labels):
     """staged_* has one item per round; the last is the final one, scores before are those of the head."""
@@ -342,7 +446,7 @@ def test_last_stage_is_the_model(target, labels):
     ]
     assert [len(s) for s in staged] == [6, 6, 6]
     for t in (2, 6):
-        clf.ensemble_ = whole.head(t)
+        clf.model_.ensemble = whole.head(t)
         assert staged[0][t - 1].tobytes() == clf.decision_function(X).tobytes()
         np.testing.assert_array_equal(staged[1][t - 1], clf.predict(X))
     last, right = staged[2][-1], clf.predict_proba(X)
@@ -447,6 +551,6 @@ def test_rounds_do_not_keep_rows(three_classes):
             kept.extend(h.leaf.base if h.leaf.base is not None else h.leaf for h in run.builder.rounds)
             return False
 
-    AdaBoostMHClassifier("tree:4", 3).fit(X, y, callbacks=[Look()])
+    all_rows("tree:4", 3).fit(X, y, callbacks=[Look()])
     assert kept
     assert max(array.size for array in kept) == 0

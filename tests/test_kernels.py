@@ -1,28 +1,41 @@
 """Kernels against their slow NumPy twins."""
 
-import threading
+from functools import cache
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, types
+from numba.core.errors import TypingError
 
-from multiboost import AdaBoostMHClassifier
-from multiboost.data.dataset import Dataset
+from multiboost import MultiBoostClassifier
+from multiboost.criteria import CRITERIA
+from multiboost.data.binned import Binned
+from multiboost.data.layout import Layout
 from multiboost.data.table import DenseTable
+from multiboost.kernels.arithmetic import exp
 from multiboost.kernels.binning import digitise, distinct, quantile_ends
+from multiboost.kernels.calls import Calls, call, has
+from multiboost.kernels.compiler import OPTIONS, compiled
 from multiboost.kernels.criteria import cut_score, edge_score
-from multiboost.kernels.dtypes import EDGE, NEWTON, ROW, SIGN, Z, lanes
+from multiboost.kernels.dtypes import ROW, SIGN, lanes
 from multiboost.kernels.extremes import greater, lesser
-from multiboost.kernels.histogram import Payload, build_histogram, subtract_histogram, sum_payload, with_loops
+from multiboost.kernels.histogram import (
+    Payload,
+    build_histogram,
+    lanes_of_a_pass,
+    loops_of,
+    subtract_histogram,
+    sum_payload,
+)
 from multiboost.kernels.lanes import add_lanes, is_zero, subtract_lanes
 from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_fine
-from multiboost.kernels.team import SYNC_SIZE, Team, barrier, next_item
-from multiboost.kernels.update import exp, quantise, quantiser
+from multiboost.kernels.team import new_sync
+from multiboost.kernels.update import CHUNK, chunk_starts, quantise, quantise_calls
 
 from .conftest import leaf_numbers, make_classes, make_labels
 
-# Inner kernels have nothing to call them from Python; these give them that.  Like them, they count no references.
-bare = njit(_nrt=False)
+# Inner kernels have nothing to call them from Python; these give them that, with the options of the kernels that ship.
+bare = njit(**{**OPTIONS, "cache": False})
 
 
 @bare
@@ -32,10 +45,11 @@ def exp_of(x, out):
 
 
 @bare
-def histogram_of(blocks, b, payload, rows, total, histogram, rest):
+def histogram_of(blocks, b, payload, loops, rows, total, histogram, rest):
     block = blocks.block[b]
     sum_payload(payload, rows, 0, rows.size, total)
-    build_histogram(blocks, block, payload, rows, 0, rows.size, total, histogram, block.origin * payload.width, rest)
+    base = block.origin * payload.width
+    build_histogram(blocks, block, payload, loops, rows, 0, rows.size, total, histogram, base, rest)
 
 
 @bare
@@ -44,20 +58,40 @@ def difference_of(blocks, b, width, parent, child):
     subtract_histogram(block, width, parent, child, block.origin * width)
 
 
-@bare
-def block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse):
-    block = blocks.block[b]
-    return scan_block(
-        blocks.column, block, criterion, ridge, payload.half, total, histogram, block.origin * payload.width,
-        scratch, best_left, coarse,
-    )  # fmt: skip
+# Kernels are compiled for the name of a criterion.
 
 
-@bare
-def fine_cut(blocks, slot, row, payload, criterion, ridge, rows, total, histogram, fine, scratch, best_left):
-    return scan_fine(
-        blocks, slot, row, payload, criterion, ridge, rows, 0, rows.size, total, histogram, fine, scratch, best_left
-    )
+@cache
+def block_cut(criterion):
+    @bare
+    def block_cut(blocks, b, is_open, ridge, payload, total, histogram, scratch, best_left, coarse):
+        block = blocks.block[b]
+        return scan_block(
+            criterion, blocks.column, block, is_open, ridge, payload.half, total, histogram,
+            block.origin * payload.width, scratch, best_left, coarse,
+        )  # fmt: skip
+
+    return block_cut
+
+
+@cache
+def fine_cut(criterion):
+    @bare
+    def fine_cut(blocks, slot, row, payload, ridge, rows, total, histogram, fine, scratch, best_left):
+        return scan_fine(
+            criterion, blocks, slot, row, payload, ridge, rows, 0, rows.size, total, histogram, fine, scratch, best_left
+        )
+
+    return fine_cut
+
+
+@cache
+def score_of(criterion):
+    @bare
+    def score_of(left, total, half, ridge):
+        return cut_score(criterion, left, total, half, ridge)
+
+    return score_of
 
 
 @bare
@@ -78,11 +112,6 @@ def holds_nothing(array, i, n):
 @bare
 def edge_of(left, total, n):
     return edge_score(left, total, n)
-
-
-@bare
-def score_of(criterion, left, total, half, ridge):
-    return cut_score(criterion, left, total, half, ridge)
 
 
 @bare
@@ -121,12 +150,12 @@ def test_criteria(n, dtype):
     total = left + right
     assert edge_of(left, total, n) == abs(g1 - g0).sum()
     if dtype == np.int64:  # the edge is never searched in 32 bits
-        assert score_of(EDGE, left, total, n, 0.0) == abs(g1 - g0).sum()
+        assert score_of("edge")(left, total, n, 0.0) == abs(g1 - g0).sum()
     z = -2 * (np.sqrt(g0 * h0) + np.sqrt(g1 * h1)).sum()
     newton = (g0**2 / (h0 + 0.5) + g1**2 / (h1 + 0.5)).sum()
     tolerance = 1e-14 if dtype == np.int64 or n == 1 else 1e-6
-    assert score_of(Z, left, total, n, 0.0) == pytest.approx(z, rel=tolerance)
-    assert score_of(NEWTON, left, total, n, 0.5) == pytest.approx(newton, rel=tolerance)
+    assert score_of("z")(left, total, n, 0.0) == pytest.approx(z, rel=tolerance)
+    assert score_of("newton")(left, total, n, 0.5) == pytest.approx(newton, rel=tolerance)
 
 
 @pytest.mark.parametrize(
@@ -190,17 +219,17 @@ def payload_of(kind, n, n_labels, dtype, seed=0):
     dense[:, :n_labels] = rng.integers(low, 1000, (n, n_labels))
     if kind in ("z", "newton"):
         dense[:, half : half + n_labels] = rng.integers(0, 1000, (n, n_labels))
-    payload = Payload(
+    return Payload(
         dense=dense.reshape(-1),
         lanes=n_dense,
+        step=lanes_of_a_pass(n_dense),
         one_hot=one_hot,
-        positive=(rng.integers(0, n_labels, n) + half if one_hot else np.zeros(0)).astype(np.intp),
+        positive=(rng.integers(0, n_labels, n) + half if one_hot else np.zeros(0)).astype(np.int32),
         weight=(rng.integers(0, 1000, n) if one_hot else np.zeros(0)).astype(dtype),
         half=half,
         width=width,
         sign=-rng.integers(0, 2, n).astype(SIGN) if kind == "turned" else None,
     )
-    return with_loops(payload)
 
 
 def full_payload(payload, n) -> np.ndarray:
@@ -212,13 +241,13 @@ def full_payload(payload, n) -> np.ndarray:
     return full if payload.sign is None else full * np.where(payload.sign < 0, -1, 1)[:, None]
 
 
-def slow_histogram(dataset, X, payload, rows):
+def slow_histogram(layout, X, payload, rows):
     """All blocks' histograms by np.add.at, (histogram rows, width)."""
-    blocks = dataset.blocks
+    blocks = layout.blocks
     full = full_payload(payload, len(X))[rows]
     found = np.zeros((blocks.n_rows, payload.width), np.int64)
     for column in blocks.column:
-        bins = dataset.binner.columns[column["feature"]]
+        bins = layout.binner.columns[column["feature"]]
         x = X[rows, column["feature"]]
         b = np.searchsorted(bins.cuts, x, side="left")
         code = np.where(np.isnan(x), column["last"], column["code"] + b)
@@ -242,14 +271,14 @@ HISTOGRAMS = [
 ]
 
 
-def built(dataset, payload, rows):
+def built(layout, payload, rows):
     """Total and all blocks' histograms by the kernel."""
-    blocks = dataset.blocks
+    blocks = layout.blocks
     dtype = payload.dense.dtype
     total, rest = np.zeros(payload.width, dtype), np.zeros(payload.width, dtype)
     histogram = np.full(blocks.n_rows * payload.width, 77, dtype)
     for b in range(len(blocks.block)):
-        histogram_of(blocks, b, payload, rows, total, histogram, rest)
+        histogram_of(blocks, b, payload, loops_of(payload), rows, total, histogram, rest)
     return total, histogram
 
 
@@ -260,37 +289,54 @@ def test_histogram(kind, n_labels, dtype, coarse, sparse):
     """Sums per (column, bin) of some rows; a sibling by subtraction."""
     n = 500
     X = columns_of_many_kinds(n, 1, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=coarse)
-    blocks = dataset.blocks
+    layout = Layout(Binned.of(DenseTable(X), 64), 64, n_threads=2, coarse=coarse)
+    blocks = layout.blocks
     assert (blocks.block["stride"] == 0).any() == sparse
     assert (blocks.block["shift"] > 0).any() == coarse
     payload = payload_of(kind, n, n_labels, dtype)
     rng = np.random.default_rng(2)
     rows = rng.permutation(n)[:333].astype(ROW)
-    total, histogram = built(dataset, payload, rows)
+    total, histogram = built(layout, payload, rows)
     np.testing.assert_array_equal(total, full_payload(payload, n)[rows].sum(0))
-    np.testing.assert_array_equal(histogram.reshape(-1, payload.width), slow_histogram(dataset, X, payload, rows))
+    np.testing.assert_array_equal(histogram.reshape(-1, payload.width), slow_histogram(layout, X, payload, rows))
     child = rows[:100].copy()
-    _, smaller = built(dataset, payload, child)
+    _, smaller = built(layout, payload, child)
     for b in range(len(blocks.block)):
         difference_of(blocks, b, payload.width, histogram, smaller)
-    np.testing.assert_array_equal(histogram.reshape(-1, payload.width), slow_histogram(dataset, X, payload, rows[100:]))
+    np.testing.assert_array_equal(histogram.reshape(-1, payload.width), slow_histogram(layout, X, payload, rows[100:]))
+
+
+@pytest.mark.parametrize("coarse", [False, True], ids=["fine", "coarse"])
+def test_histogram_of_mostly_missing_values(coarse):
+    """Missing values are what sparse blocks leave out, also where the other bins fill no whole histogram row."""
+    n = 500
+    X = columns_of_many_kinds(n, 1, True)
+    X[X == 0.0] = np.nan
+    layout = Layout(Binned.of(DenseTable(X), 64), 64, n_threads=2, coarse=coarse)
+    column = layout.blocks.column
+    assert np.all(layout.blocks.block["stride"] == 0)
+    assert np.all(column["frequent"] >= column["n_bins"])
+    assert np.any(column["n_bins"] % 8 > 0)
+    payload = payload_of("newton", n, 3, np.int32)
+    rows = np.arange(n, dtype=ROW)
+    _, histogram = built(layout, payload, rows)
+    np.testing.assert_array_equal(histogram.reshape(-1, payload.width), slow_histogram(layout, X, payload, rows))
 
 
 def slow_score(criterion, left, total, half, ridge) -> float:
     """The score of a cut in double precision."""
     left, right = left.astype(float), (total - left).astype(float)
-    if criterion == EDGE:
+    if criterion == "edge":
         return np.abs(right - left).sum()
-    if criterion == Z:
+    if criterion == "z":
         return -2.0 * sum(np.sqrt(side[:half] * side[half:]).sum() for side in (left, right))
     return sum((side[:half] ** 2 / (side[half:] + ridge)).sum() for side in (left, right))
 
 
-def slow_cuts(dataset, X, payload, rows, slot, criterion, ridge):
+def slow_cuts(layout, X, payload, rows, slot, criterion, ridge):
     """Every cut of one column that parts the rows: (score, bin, missing right)."""
-    column = dataset.blocks.column[slot]
-    bins = dataset.binner.columns[column["feature"]]
+    column = layout.blocks.column[slot]
+    bins = layout.binner.columns[column["feature"]]
     x = X[rows, column["feature"]]
     full = full_payload(payload, len(X))[rows]
     total = full.sum(0)
@@ -304,39 +350,39 @@ def slow_cuts(dataset, X, payload, rows, slot, criterion, ridge):
                 yield slow_score(criterion, full[goes_left].sum(0), total, payload.half, ridge), cut, missing_right
 
 
-CRITERIA = [
-    ("edge", EDGE, 1, np.int64),
-    ("edge", EDGE, 3, np.int64),
-    ("z", Z, 1, np.int32),
-    ("newton", NEWTON, 1, np.int32),
-    ("z", Z, 3, np.int32),
-    ("one_hot", Z, 10, np.int32),
-    ("newton", NEWTON, 9, np.int32),
+CASES = [
+    ("edge", "edge", 1, np.int64),
+    ("edge", "edge", 3, np.int64),
+    ("z", "z", 1, np.int32),
+    ("newton", "newton", 1, np.int32),
+    ("z", "z", 3, np.int32),
+    ("one_hot", "z", 10, np.int32),
+    ("newton", "newton", 9, np.int32),
 ]
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), CRITERIA)
+@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), CASES)
 def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
     """The scan finds the largest score of all cuts, missing values on either side."""
     n, ridge = 300, 50.0
     X = columns_of_many_kinds(n, 4, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=False)
-    blocks = dataset.blocks
+    layout = Layout(Binned.of(DenseTable(X), 64), 64, n_threads=2, coarse=False)
+    blocks = layout.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=5)
     rows = np.random.default_rng(6).permutation(n)[:200].astype(ROW)
-    total, histogram = built(dataset, payload, rows)
+    total, histogram = built(layout, payload, rows)
     scratch = np.zeros((4, payload.width), dtype)
-    best_left = np.zeros(payload.width, dtype)
+    best_left, everything = np.zeros(payload.width, dtype), np.ones(blocks.column.size, bool)
     coarse = np.zeros(0, COARSE_CUT)
     for b, block in enumerate(blocks.block):
-        score, slot, cut, missing_right = block_cut(
-            blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse
+        score, slot, cut, missing_right = block_cut(criterion)(
+            blocks, b, everything, ridge, payload, total, histogram, scratch, best_left, coarse
         )
         every = {
             (s, c, m): value
             for s in range(block["slot"], block["slot_end"])
-            for value, c, m in slow_cuts(dataset, X, payload, rows, s, criterion, ridge)
+            for value, c, m in slow_cuts(layout, X, payload, rows, s, criterion, ridge)
         }
         best = max(every.values())
         tolerance = 1e-5 * abs(best)
@@ -344,43 +390,45 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
         assert every[slot, cut, missing_right] == pytest.approx(best, abs=tolerance)
         column = blocks.column[slot]
         x = X[rows, column["feature"]]
-        bins = dataset.binner.columns[column["feature"]]
+        bins = layout.binner.columns[column["feature"]]
         left = np.where(np.isnan(x), missing_right == 0, np.searchsorted(bins.cuts, x, side="left") <= cut)
         np.testing.assert_array_equal(best_left, full_payload(payload, n)[rows[left]].sum(0))
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), [c for c in CRITERIA if c[1] != EDGE])
+@pytest.mark.parametrize(("kind", "criterion", "n_labels", "dtype"), [c for c in CASES if c[1] != "edge"])
 def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     """Eight bins at a time, then bin by bin around the best coarse cut."""
     n, ridge = 400, 50.0
     X = columns_of_many_kinds(n, 7, sparse)
-    dataset = Dataset(DenseTable(X), 64, None, 64, n_threads=2, coarse=True)
-    blocks = dataset.blocks
+    layout = Layout(Binned.of(DenseTable(X), 64), 64, n_threads=2, coarse=True)
+    blocks = layout.blocks
     payload = payload_of(kind, n, n_labels, dtype, seed=8)
     rows = np.random.default_rng(9).permutation(n)[:300].astype(ROW)
-    total, histogram = built(dataset, payload, rows)
+    total, histogram = built(layout, payload, rows)
     scratch = np.zeros((4, payload.width), dtype)
-    best_left = np.zeros(payload.width, dtype)
+    best_left, everything = np.zeros(payload.width, dtype), np.ones(blocks.column.size, bool)
     fine = np.zeros(16 * payload.width, dtype)
     coarse = np.zeros(blocks.column.size, COARSE_CUT)
     seen = 0
     for b, block in enumerate(blocks.block):
         if block["shift"] == 0:
             continue
-        found = block_cut(blocks, b, criterion, ridge, payload, total, histogram, scratch, best_left, coarse)
+        found = block_cut(criterion)(
+            blocks, b, everything, ridge, payload, total, histogram, scratch, best_left, coarse
+        )
         assert found[1] == -1  # which column is best is not known before they are searched bin by bin
         for slot in range(block["slot"], block["slot_end"]):
             seen += 1
             column = blocks.column[slot]
-            bins = dataset.binner.columns[column["feature"]]
-            cuts = list(slow_cuts(dataset, X, payload, rows, slot, criterion, ridge))
+            bins = layout.binner.columns[column["feature"]]
+            cuts = list(slow_cuts(layout, X, payload, rows, slot, criterion, ridge))
             ends = [score for score, cut, _ in cuts if cut % 8 == 7 or cut == bins.n_bins - 1]
             assert coarse[slot]["score"] == pytest.approx(max(ends), rel=1e-5)
             row = coarse[slot]["row"]
             begin = 8 * (row - column["code"] // 8)
-            score, cut, missing_right = fine_cut(
-                blocks, slot, row, payload, criterion, ridge, rows, total, histogram, fine, scratch, best_left
+            score, cut, missing_right = fine_cut(criterion)(
+                blocks, slot, row, payload, ridge, rows, total, histogram, fine, scratch, best_left
             )
             near = {(c, m): s for s, c, m in cuts if begin <= c < begin + 16}
             assert score == pytest.approx(max(near.values()), rel=1e-5)
@@ -388,32 +436,33 @@ def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     assert seen >= 4
 
 
-@pytest.mark.parametrize(("kind", "criterion"), [("edge", EDGE), ("z", Z), ("one_hot", Z), ("newton", NEWTON)])
+@pytest.mark.parametrize(("kind", "criterion"), [("edge", "edge"), ("z", "z"), ("one_hot", "z"), ("newton", "newton")])
 def test_quantise(kind, criterion):
-    """Fixed point to the nearest; signed under EDGE and NEWTON, W- and W+ apart under Z."""
+    """Fixed point to the nearest; signed for edge and newton, W- and W+ apart for z."""
     n, n_labels = 3000, 3
     rng = np.random.default_rng(0)
     pull = rng.normal(size=(n, n_labels)) / n
     pull[5] = 0.0
-    payload = payload_of(kind, n, n_labels, np.int64 if criterion == EDGE else np.int32)
+    payload = payload_of(kind, n, n_labels, np.int64 if criterion == "edge" else np.int32)
     half = payload.half
     if kind == "one_hot":
         positive = payload.positive - half
         pull = -np.abs(pull)
         pull[np.arange(n), positive] *= -1
-    curvature = np.abs(rng.normal(size=(n, n_labels))) / n if criterion == NEWTON else np.zeros((0, n_labels))
+    curvature = np.abs(rng.normal(size=(n, n_labels))) / n if criterion == "newton" else np.zeros((0, n_labels))
     scale_g, scale_h = 2.0**22, 2.0**21
-    piece = quantiser(criterion, payload, n_labels)
+    calls = quantise_calls(CRITERIA.get(criterion).layout, payload, n_labels)
+    chunks = chunk_starts(n, np.zeros(0, np.intp))
     flat = pull.reshape(-1), curvature.reshape(-1)
-    quantise(0, 1, np.zeros(SYNC_SIZE, np.int64), piece, *flat, payload, n_labels, None, scale_g, scale_h)
+    quantise(0, 1, new_sync(1), calls, *flat, payload, n_labels, chunks, None, scale_g, scale_h)
     found = full_payload(payload, n)
     rounded = np.floor(np.abs(pull) * scale_g + 0.5) * np.sign(pull)
-    if criterion == Z:
+    if criterion == "z":
         np.testing.assert_array_equal(found[:, :n_labels], np.maximum(-rounded, 0))
         np.testing.assert_array_equal(found[:, half : half + n_labels], np.maximum(rounded, 0))
     else:
         np.testing.assert_array_equal(found[:, :n_labels], rounded)
-    if criterion == NEWTON:
+    if criterion == "newton":
         np.testing.assert_array_equal(found[:, half : half + n_labels], np.floor(curvature * scale_h + 0.5))
     assert not found[:, n_labels:half].any()
 
@@ -472,7 +521,7 @@ def test_prediction_is_a_walk(base_learner):
     """Scores of new rows, some values missing, against a walk in plain Python."""
     X, Y = make_labels(300, 5, 3, seed=2)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    clf = AdaBoostMHClassifier(base_learner, 6, loss="logistic").fit(X[:200], Y[:200])
+    clf = MultiBoostClassifier(base_learner, 6, loss="logistic").fit(X[:200], Y[:200])
     ensemble, new = clf.ensemble_, X[200:]
     scores = np.tile(ensemble.initial, (len(new), 1))
     for t in range(ensemble.n_rounds):
@@ -487,64 +536,67 @@ def test_training_scores_are_predictions():
     """F that boosting carries along equals F of prediction, so the last risk does too."""
     X, y = make_classes(400, 5, 4)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    clf = AdaBoostMHClassifier("tree:6", 20, loss="exponential").fit(X, y)
+    clf = MultiBoostClassifier("tree:6", 20, loss="exponential").fit(X, y)
     Y = np.where(y[:, None] == np.arange(4), 1.0, -1.0)
     W0 = np.where(Y > 0, 1 / 2, 1 / 6) / len(y)
     risk = (W0 * np.exp(-Y * clf.decision_function(X))).sum()
     assert clf.history_["risk"][-1] == pytest.approx(risk, rel=1e-12)
 
 
-@njit(nogil=True)
-def relay(tid, n_threads, sync, slots, seen):
-    """Each round every thread writes its slot and, after the barrier, reads all of them."""
-    for r in range(seen.shape[1]):
-        slots[tid * 8] = r * 10 + tid
-        barrier(n_threads, sync)
-        total = 0
-        for t in range(n_threads):
-            total += slots[t * 8]
-        seen[tid, r] = total
-        barrier(n_threads, sync)
+def add(x, i, y):
+    x[i] += y
 
 
-@njit(nogil=True)
-def deal(tid, n_threads, sync, counts, by_thread):
-    """Two phases of dealt work, with a barrier between that resets the counter."""
-    for _ in range(2):
-        item = next_item(sync)
-        while item < counts.size:
-            by_thread[tid, item] += 1
-            item = next_item(sync)
-        barrier(n_threads, sync)
-    barrier(n_threads, sync)
+@bare
+def adds(calls, x, i, y):
+    if has(calls, "add"):
+        call(calls, "add", (x, i, y))
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 3, 4])
-def test_barrier(n_threads):
-    """Nobody passes before all have come, many times over."""
-    n_rounds = 300
-    slots = np.zeros(8 * n_threads, np.int64)
-    seen = np.zeros((n_threads, n_rounds), np.int64)
-    with Team(n_threads) as team:
-        team.run(relay, slots, seen)
-    right = np.arange(n_rounds) * 10 * n_threads + n_threads * (n_threads - 1) // 2
-    np.testing.assert_array_equal(seen, np.tile(right, (n_threads, 1)))
+@bare
+def swaps(calls, x, i, y):
+    call(calls, "add", (x, y, i))
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 4])
-def test_work_is_dealt_once(n_threads):
-    counts, by_thread = np.zeros(500, np.int64), np.zeros((n_threads, 500), np.int64)
-    with Team(n_threads) as team:
-        team.run(deal, counts, by_thread)
-        np.testing.assert_array_equal(by_thread.sum(0), 2)
-        team.run(deal, counts, by_thread, alone=True)
-    np.testing.assert_array_equal(by_thread.sum(0), 4)
+@bare
+def misspells(calls, x, i, y):
+    call(calls, "sub", (x, i, y))
 
 
-def test_a_closed_team_has_no_threads():
-    before = threading.active_count()
-    team = Team(3)
-    team.run(relay, np.zeros(24, np.int64), np.zeros((3, 2), np.int64))
-    team.close()
-    assert threading.active_count() == before
-    assert team.n_threads == 1
+class TestCalls:
+    """Kernels that are compiled apart from their callers."""
+
+    kinds = (types.float64[::1], types.intp, types.float64)
+
+    def test_call(self):
+        x = np.zeros(3)
+        adds(Calls(add=(compiled(add, *self.kinds, keep=False), self.kinds)), x, 1, 2.5)
+        adds(Calls(add=(None, self.kinds)), x, 1, 2.5)
+        np.testing.assert_array_equal(x, [0, 2.5, 0])
+        assert len(adds.signatures) == 1  # the caller is the same whether there is something to call or not
+
+    def test_swapped_arguments(self):
+        with pytest.raises(TypingError, match="add: 3 arguments, not 3; argument 1 is float64, not int64; argument 2"):
+            swaps(Calls(add=(compiled(add, *self.kinds, keep=False), self.kinds)), np.zeros(3), 1, 2.5)
+
+    def test_unknown_name(self):
+        with pytest.raises(TypingError, match="there is no call 'sub', only add"):
+            misspells(Calls(add=(compiled(add, *self.kinds, keep=False), self.kinds)), np.zeros(3), 1, 2.5)
+
+    def test_growth(self):
+        """A change of what `grow` hands to a kernel without one of the kernel: an error, not another model."""
+        calls = Calls(quantise=(compiled(add, *self.kinds, keep=False), self.kinds))
+        payload, pull = payload_of("edge", 4, 2, np.int64), np.zeros(8)
+        with pytest.raises(TypingError, match="quantise: 8 arguments, not 3"):
+            quantise(0, 1, new_sync(1), calls, pull, pull, payload, 2, np.array([0, 4]), None, 1.0, 1.0)
+
+
+def test_chunks_never_part_a_group():
+    np.testing.assert_array_equal(chunk_starts(2500, np.zeros(0, np.intp)), [0, 1024, 2048, 2500])
+    rng = np.random.default_rng(0)
+    groups = np.concatenate([[0], np.cumsum(rng.integers(1, 700, 40))])
+    starts = chunk_starts(groups[-1], groups)
+    assert set(starts) <= set(groups)
+    assert (starts[0], starts[-1]) == (0, groups[-1])
+    assert (np.diff(starts)[:-1] >= CHUNK).all()
+    assert np.diff(starts).max() < CHUNK + 700

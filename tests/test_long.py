@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multiboost import AdaBoostMHClassifier
+from .conftest import all_rows
 
 
 def separable(n=60):
@@ -16,7 +16,7 @@ def separable(n=60):
 
 def check_long_run(votes, n_rounds, part):
     X, y = separable()
-    clf = AdaBoostMHClassifier("stump", n_rounds, votes=votes, loss="exponential", n_jobs=1).fit(X, y)
+    clf = all_rows("stump", n_rounds, votes=votes, loss="exponential", n_jobs=1).fit(X, y)
     assert clf.n_estimators_ == n_rounds
     F = clf.decision_function(X)
     assert np.isfinite(F).all()

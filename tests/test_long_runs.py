@@ -13,12 +13,12 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import log_loss
 
 from multiboost import (
-    AdaBoostMHClassifier,
     Callback,
     EarlyStopping,
     FromClassifier,
     Log,
     ModelFileError,
+    MultiBoostClassifier,
     Progress,
     StopOnInterrupt,
     TimeLimit,
@@ -31,8 +31,12 @@ X, Y = load_digits(return_X_y=True)
 TRAIN, VALID = (X[:700], Y[:700]), (X[700:1000], Y[700:1000])
 
 
+# Nothing is left open, so that nothing is compared.
+FIXED = {"loss": "exponential", "learning_rate": 0.2, "subsample": 1.0}
+
+
 def boost(rounds=12, **parameters):
-    return AdaBoostMHClassifier("tree:6", rounds, **{"loss": "exponential", **parameters})
+    return MultiBoostClassifier("tree:6", rounds, **{**FIXED, **parameters})
 
 
 class StopAfter(Callback):
@@ -70,7 +74,7 @@ class TestValidation:
 
     def test_multilabel(self):
         data, labels = make_labels(200, 5, 3)
-        clf = AdaBoostMHClassifier("stump", 8).fit(data[:150], labels[:150], validation=(data[150:], labels[150:]))
+        clf = MultiBoostClassifier("stump", 8).fit(data[:150], labels[:150], validation=(data[150:], labels[150:]))
         wrong = np.mean(clf.predict(data[150:]) != labels[150:])
         assert clf.history_["validation_error"][-1] == pytest.approx(wrong, abs=1e-12)
 
@@ -206,10 +210,10 @@ class TestCheckpoints:
         data = make_classes(300, 5, 3)
         if "nominal_features" in parameters:
             data = (np.round(data[0]), data[1])
-        whole = AdaBoostMHClassifier(**{"n_estimators": 15, **parameters}).fit(*data)
+        whole = MultiBoostClassifier(**{"n_estimators": 15, **parameters}).fit(*data)
         whole.save(tmp_path / "whole.mb")
         for crash in (4, 9, None):
-            clf = AdaBoostMHClassifier(**{"n_estimators": 15, **parameters})
+            clf = MultiBoostClassifier(**{"n_estimators": 15, **parameters})
             callbacks = [StopAfter(crash)] if crash else []
             run = {"checkpoint": tmp_path / "c.mb", "checkpoint_every": 0, "resume": True, "callbacks": callbacks}
             if crash:
@@ -242,11 +246,29 @@ class TestCheckpoints:
         clf = boost(10).fit(*TRAIN, resume=tmp_path / "c.mb")
         assert clf.ensemble_.digest() == boost(10).fit(*TRAIN).ensemble_.digest()
 
+    @pytest.mark.parametrize("votes", ["real", "discrete"])
+    def test_other_threads_go_on(self, votes, tmp_path):
+        """Also where very many rounds are wanted: neither is what the run is about."""
+        data = make_classes(300, 50, 3)
+        given = {"base_learner": "tree:5", "votes": votes, "loss": "exponential"}
+        whole = MultiBoostClassifier(n_estimators=6, n_jobs=1, **given).fit(*data)
+        for n_jobs, rounds in ((1, 5001), (3, 4), (2, 6)):
+            run = {"checkpoint": tmp_path / "c.mb", "checkpoint_every": 0, "resume": True}
+            clf = MultiBoostClassifier(n_estimators=rounds, n_jobs=n_jobs, **given)
+            if rounds > 6:
+                with pytest.raises(MemoryError, match="crash"):
+                    clf.fit(*data, **run, callbacks=[StopAfter(2)])
+            else:
+                clf.fit(*data, **run)
+        assert clf.ensemble_.digest() == whole.ensemble_.digest()
+
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (lambda X, y: (X + (np.arange(len(X)) == 3)[:, None] * (X == 0), y), "other data or with other settings"),
-            (lambda X, y: (X, np.where(np.arange(len(y)) == 3, 9 - y, y)), "other data or with other settings"),
+            (lambda X, y: (X + (np.arange(len(X)) == 3)[:, None] * (X == 0), y), "other data or with other weights"),
+            (lambda X, y: (X, np.where(np.arange(len(y)) == 3, 9 - y, y)), "other data or with other weights"),
+            (lambda X, y: (1000 * X, y), "other data or with other weights"),
+            (lambda X, y: (X[:, ::-1], y), "other data or with other weights"),
             (lambda X, y: (X[:-1], y[:-1]), "go on with the same table"),
         ],
     )
@@ -275,7 +297,7 @@ class TestCheckpoints:
     def test_a_classifier_from_elsewhere_has_no_checkpoint(self, tmp_path):
         from sklearn.naive_bayes import GaussianNB
 
-        clf = AdaBoostMHClassifier(FromClassifier(GaussianNB()), 3)
+        clf = MultiBoostClassifier(FromClassifier(GaussianNB()), 3)
         with pytest.raises(ValueError, match="no place in a model file"):
             clf.fit(*TRAIN, checkpoint=tmp_path / "c.mb")
         assert not list(tmp_path.iterdir())

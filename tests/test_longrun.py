@@ -6,7 +6,7 @@ from benchmarks import longrun
 from benchmarks.data import Split
 from benchmarks.longrun import LongRun, OtherRun
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 from multiboost.estimators.checkpoint import Resumed
 
 
@@ -20,9 +20,9 @@ def split():
 
 def assert_is_one_fit(state, split, folder, **parameters):
     """F has the bits of one fit, and errors are those of `staged_predict`."""
-    model = AdaBoostMHClassifier(n_estimators=state.rounds, n_jobs=1, **parameters)
+    model = MultiBoostClassifier(n_estimators=state.rounds, n_jobs=1, subsample=1.0, **parameters)
     model.fit(split.X, split.y, checkpoint=folder / "whole.mb")
-    np.testing.assert_array_equal(state.scores, Resumed(folder / "whole.mb").scores)
+    np.testing.assert_array_equal(state.scores, Resumed(folder / "whole.mb").start(state.scores.shape).scores)
     wrong = [np.sum(predicted != split.y_test) for predicted in model.staged_predict(split.X_test)]
     np.testing.assert_array_equal(state.wrong, wrong)
 

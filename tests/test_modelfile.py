@@ -4,12 +4,14 @@ import io
 import json
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
-import multiboost.ensemble.modelfile as modelfile
-from multiboost import AdaBoostMHClassifier, ModelFileError, Product, Stump, Tree, load_model
+import multiboost.model.modelfile as modelfile
+from multiboost import ModelFileError, MultiBoostClassifier, Product, Stump, Tree, load_model
 
 from .conftest import make_classes, make_labels
 from .fuzz_models import fuzz
@@ -18,7 +20,7 @@ from .fuzz_models import fuzz
 @pytest.fixture(scope="module")
 def fitted():
     X, y = make_classes(120, 4, 3)
-    return AdaBoostMHClassifier("tree:4", 5, loss="exponential").fit(X, y), X
+    return MultiBoostClassifier("tree:4", 5, loss="exponential").fit(X, y), X
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def targets():
 def test_round_trip(case, parameters, tmp_path):
     """Same scores bit for bit, same predictions, classes, parameters and history."""
     _, X, y = case
-    clf = AdaBoostMHClassifier("tree:3", 4, random_state=3, **parameters).fit(X, y)
+    clf = MultiBoostClassifier("tree:3", 4, random_state=3, **parameters).fit(X, y)
     clf.save(tmp_path / "m")
     other = load_model(tmp_path / "m")
     assert other.decision_function(X).tobytes() == clf.decision_function(X).tobytes()
@@ -89,7 +91,7 @@ def test_round_trip(case, parameters, tmp_path):
         assert a.tobytes() == b.tobytes()
     assert other.get_params(deep=False).keys() == clf.get_params(deep=False).keys()
     assert (other.loss_, other.learning_rate_, other.n_estimators_) == (clf.loss_, clf.learning_rate_, 4)
-    assert other.subsample_ == clf.subsample_ == parameters.get("subsample", 1.0)
+    assert other.subsample_ == clf.subsample_
     timed = {name for name in clf.history_ if name.startswith("seconds")}
     assert other.history_.keys() == clf.history_.keys() - timed  # seconds are not the model's
     for name, values in other.history_.items():
@@ -110,7 +112,7 @@ def test_loaded_model_goes_on_with_a_warm_start(fitted, path):
     _, X = fitted
     y = make_classes(120, 4, 3)[1]
     loaded = load_model(path).set_params(warm_start=True, n_estimators=9).fit(X, y)
-    whole = AdaBoostMHClassifier("tree:4", 9, loss="exponential").fit(X, y)
+    whole = MultiBoostClassifier("tree:4", 9, loss="exponential").fit(X, y)
     assert loaded.decision_function(X).tobytes() == whole.decision_function(X).tobytes()
 
 
@@ -119,10 +121,10 @@ def test_loaded_model_goes_on_with_a_warm_start(fitted, path):
 )
 def test_base_learner_survives(learner, tmp_path):
     X, y = make_classes(80, 3, 2)
-    clf = AdaBoostMHClassifier(learner, 3, loss="exponential").fit(X, y)
+    clf = MultiBoostClassifier(learner, 3, loss="exponential").fit(X, y)
     clf.save(tmp_path / "m")
     other = load_model(tmp_path / "m")
-    again = AdaBoostMHClassifier(**other.get_params(deep=False)).fit(X, y)
+    again = MultiBoostClassifier(**other.get_params(deep=False)).fit(X, y)
     assert again.decision_function(X).tobytes() == clf.decision_function(X).tobytes()
 
 
@@ -144,8 +146,8 @@ def test_classes_that_are_objects_are_refused(tmp_path):
     """Python objects would need a pickle."""
     X, y = make_classes(60, 3, 2)
     classes = np.array([frozenset({1}), frozenset({2})], object)
-    clf = AdaBoostMHClassifier("stump", 2, loss="exponential").fit(X, y)
-    clf._target_kind.classes = [classes]
+    clf = MultiBoostClassifier("stump", 2, loss="exponential").fit(X, y)
+    clf.model_.kind.classes = [classes]
     with pytest.raises(ValueError, match="Python objects"):
         clf.save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
@@ -222,16 +224,17 @@ def test_missing_array(path, tmp_path, entry):
 @pytest.mark.parametrize(
     "values",
     [
-        {"loss": "hinge"},
+        {"plan": {"loss": {"name": "hinge"}}},
         {"parameters": {"colour": "red"}},
-        {"base_learner": "forest:3"},
+        {"parameters": {"base_learner": "forest:3"}},
+        {"estimator": "Forest"},
         {"n_features": 1},
         {"target": "binary"},
     ],
     ids=str,
 )
 def test_header_that_does_not_fit(path, tmp_path, values):
-    with pytest.raises(ModelFileError, match=r"not a whole|damaged|wrong"):
+    with pytest.raises(ModelFileError, match=r"not a whole|damaged|wrong|can be used here|is not known here"):
         load_model(with_header(path, tmp_path, **values))
 
 
@@ -304,7 +307,7 @@ def test_failing_rename_leaves_the_old_file(fitted, path, monkeypatch):
 def test_saving_over_an_old_model(fitted, path):
     """The new model replaces the old one."""
     X, y = make_classes(90, 4, 3, seed=8)
-    clf = AdaBoostMHClassifier("stump", 2, votes="discrete").fit(X, y)
+    clf = MultiBoostClassifier("stump", 2, votes="discrete").fit(X, y)
     clf.save(path)
     assert load_model(path).n_estimators_ == 2
 
@@ -313,7 +316,7 @@ def test_unfitted_model_is_not_saved(tmp_path):
     from sklearn.exceptions import NotFittedError
 
     with pytest.raises(NotFittedError, match="not fitted"):
-        AdaBoostMHClassifier().save(tmp_path / "m")
+        MultiBoostClassifier().save(tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -322,7 +325,7 @@ def test_feature_names_survive(tmp_path):
 
     X, y = make_classes(60, 3, 2)
     frame = pd.DataFrame(X, columns=["height", "weight", "age"])
-    clf = AdaBoostMHClassifier("stump", 3, loss="exponential").fit(frame, y)
+    clf = MultiBoostClassifier("stump", 3, loss="exponential").fit(frame, y)
     clf.save(tmp_path / "m")
     other = load_model(tmp_path / "m")
     np.testing.assert_array_equal(other.feature_names_in_, ["height", "weight", "age"])
@@ -336,3 +339,20 @@ def test_changed_files_are_refused_or_harmless():
     found = fuzz(4.0, seed=1)
     assert found["refused"] > 50
     assert found["loaded"] > 5
+
+
+def test_a_file_of_the_first_schema():
+    """Written by the version before plans: the same scores, the settings as a plan, and a run that goes on."""
+    X, y = load_iris(return_X_y=True)
+    folder = Path(__file__).parent / "reference"
+    clf = load_model(folder / "schema1.mb")
+    np.testing.assert_array_equal(clf.decision_function(X[::10]), np.load(folder / "schema1_scores.npy"))
+    assert isinstance(clf, MultiBoostClassifier)
+    assert clf.plan_.loss.name == "logistic"
+    assert clf.plan_.criterion == "newton"
+    assert clf.plan_.learner_name == "tree:4"
+    assert (clf.plan_.learning_rate, clf.plan_.subsample, clf.plan_.seed) == (0.1, 0.7, 3)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    longer = MultiBoostClassifier("tree:4", 9, loss="logistic", learning_rate=0.1, subsample=0.7, random_state=3)
+    clf.set_params(n_estimators=9, warm_start=True).fit(X, names)
+    assert clf.model_.digest() == longer.fit(X, names).model_.digest()

@@ -15,10 +15,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from multiboost import AdaBoostMHClassifier, Indicator, ModelFileError, Product, load_model
+from multiboost import Indicator, ModelFileError, Product, load_model
 from multiboost.kernels.subset import EXHAUSTIVE
 
-from .conftest import leaf_numbers
+from .conftest import all_rows, leaf_numbers
 from .test_modelfile import rewrite, with_array
 
 KINDS = {
@@ -32,7 +32,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 def boost(X, y, kind, base_learner="stump", n_rounds=5, fit=None, **parameters):
     """A short run on one thread."""
     parameters = {"n_jobs": 1, **KINDS[kind], **parameters}
-    return AdaBoostMHClassifier(base_learner, n_rounds, **parameters).fit(X, y, **(fit or {}))
+    return all_rows(base_learner, n_rounds, **parameters).fit(X, y, **(fit or {}))
 
 
 # The search against all subsets.
@@ -1103,13 +1103,13 @@ def test_products_of_indicators_complete_a_matrix(seed, loss):
     mean = rating[~out].mean()
     baseline = means(user[~out], rating[~out], mean)[user] + means(item[~out], rating[~out], mean)[item] - mean
     baseline = np.clip(baseline, 1, 5)[out]
-    clf = AdaBoostMHClassifier(Product(2, Indicator()), 100, loss=loss, learning_rate=0.3, n_jobs=1)
+    clf = all_rows(Product(2, Indicator()), 100, loss=loss, learning_rate=0.3, n_jobs=1)
     clf.fit(X[~out], rating[~out])
     ours = errors_of(clf.predict_proba(X[out]) @ clf.classes_, clf.predict(X[out]), rating[out])
     theirs = errors_of(baseline, np.rint(baseline), rating[out])
     assert ours[0] < 0.75 * theirs[0]
     assert ours[1] < 0.75 * theirs[1]
-    alone = AdaBoostMHClassifier(Indicator(), 100, loss=loss, learning_rate=0.3, n_jobs=1).fit(X[~out], rating[~out])
+    alone = all_rows(Indicator(), 100, loss=loss, learning_rate=0.3, n_jobs=1).fit(X[~out], rating[~out])
     assert ours[1] < np.mean(alone.predict(X[out]) != rating[out]) - 0.1  # it takes a product
 
 
@@ -1119,7 +1119,7 @@ def test_covariable_helps_where_it_matters():
     X = pd.DataFrame({"user": [f"u{k}" for k in user], "item": [f"i{k}" for k in item], "z": z})
     found = []
     for columns in (["user", "item"], ["user", "item", "z"]):
-        clf = AdaBoostMHClassifier(Product(2), 100, loss="exponential", learning_rate=0.3, n_jobs=1)
+        clf = all_rows(Product(2), 100, loss="exponential", learning_rate=0.3, n_jobs=1)
         clf.fit(X.loc[~out, columns], rating[~out])
         some = X.loc[out, columns]
         found.append(errors_of(clf.predict_proba(some) @ clf.classes_, clf.predict(some), rating[out]))
@@ -1130,7 +1130,7 @@ def test_covariable_helps_where_it_matters():
 def test_a_column_of_strangers_is_reported():
     """Numbers where training had names: a warning that names the column and a value."""
     frame = pd.DataFrame({"colour": ["red", "blue"] * 20, "size": np.arange(40.0)})
-    clf = AdaBoostMHClassifier("stump", 3).fit(frame, [0, 1] * 20)
+    clf = all_rows("stump", 3).fit(frame, [0, 1] * 20)
     with pytest.warns(UserWarning, match=r"column 'colour' is nominal, and none of its values, such as 0\.5"):
         clf.predict(pd.DataFrame({"colour": [0.5, 1.5], "size": [1.0, 2.0]}))
     with warnings.catch_warnings():

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
-from multiboost import AdaBoostMHClassifier, FromClassifier
+from multiboost import FromClassifier, MultiBoostClassifier
 from multiboost.data.categories import Categories
+from multiboost.data.kinds import MultiLabel
 from multiboost.data.table import DenseTable
-from multiboost.data.target import TargetKind
-from multiboost.ensemble.ensemble import Ensemble
-from multiboost.ensemble.tiles import Tiles
-from multiboost.estimators.compiled import Compiled
-from multiboost.estimators.stored import Stored
 from multiboost.kernels.predict import CUTS, LEAVES
 from multiboost.kernels.team import Team
+from multiboost.model.ensemble import Ensemble
+from multiboost.model.single import Single
+from multiboost.model.storage import load
+from multiboost.model.tiles import Tiles
 
 from .conftest import leaf_numbers, make_classes, make_labels
 
@@ -121,9 +121,9 @@ def test_all_ways_are_a_walk_in_python(seed, n_labels, n_rows, n_threads, most_t
     with Team(n_threads) as team:
         ensemble.add_scores(X, scores, 0, ensemble.n_rounds, team)
     np.testing.assert_array_equal(scores, expected)
-    kind = TargetKind("multilabel", [np.arange(n_labels)])
+    kind = MultiLabel([np.arange(n_labels)])
     names = Categories([f"c{i:02}" for i in range(N_CATEGORIES)])
-    compiled = Compiled(kind, ensemble, N_NUMERIC + 1, [None] * N_NUMERIC + [names])
+    compiled = Single(kind, ensemble, N_NUMERIC + 1, [None] * N_NUMERIC + [names])
     np.testing.assert_array_equal([compiled.scores(x) for x in X], expected)
     np.testing.assert_array_equal([compiled.predict(x) for x in X], expected > 0)
 
@@ -214,7 +214,7 @@ def test_dags_that_share_tests_are_walked():
 
 def test_tiles_are_not_pickled():
     X, y = make_classes(600, 4, 3)
-    clf = AdaBoostMHClassifier("tree:5", 120, loss="exponential").fit(X, y)
+    clf = MultiBoostClassifier("tree:5", 120, loss="exponential").fit(X, y)
     before = len(pickle.dumps(clf))
     scores = clf.decision_function(X)
     assert clf.ensemble_.tiles is not None
@@ -228,7 +228,7 @@ def test_fitted_models_in_tiles(base_learner):
     """Rows of float32 too, of which a threshold may be a neighbour."""
     X, Y = make_labels(300, 5, 3, seed=2)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
-    clf = AdaBoostMHClassifier(base_learner, 6, loss="logistic").fit(X[:200], Y[:200])
+    clf = MultiBoostClassifier(base_learner, 6, loss="logistic").fit(X[:200], Y[:200])
     ensemble, new = clf.ensemble_, X[200:].astype(np.float32)
     expected = walked(ensemble, new.astype(np.float64))
     np.testing.assert_array_equal(in_tiles(ensemble, new.astype(np.float64)), expected)
@@ -249,11 +249,11 @@ def test_compiled_of_every_kind_of_target(tmp_path):
         "multitask": np.stack([names[y], np.where(X[:, 0] > 0, "up", "down")], axis=1),
     }
     for kind, target in targets.items():
-        clf = AdaBoostMHClassifier("tree:4", 8, loss="exponential").fit(X, target)
-        assert clf._target_kind.kind == kind
+        clf = MultiBoostClassifier("tree:4", 8, loss="exponential").fit(X, target)
+        assert clf.model_.kind.name == kind
         clf.save(tmp_path / "model.mb")
         scores, classes = clf.decision_function(X).reshape(len(X), -1), clf.predict(X)
-        for one in (clf.compiled(), Stored(tmp_path / "model.mb").compiled()):
+        for one in (clf.compiled(), load(tmp_path / "model.mb").single()):
             np.testing.assert_array_equal([one.scores(x) for x in X], scores)
             np.testing.assert_array_equal(np.array([one.predict(x) for x in X]), classes)
 
@@ -264,7 +264,7 @@ def test_compiled_takes_numbers_of_categories():
     frame = pd.DataFrame({"x": rng.normal(size=300), "c": rng.choice(list("abcdefghij"), size=300)})
     frame.loc[::11, "c"] = None
     y = (frame["x"] + frame["c"].isin(list("adj")) + 0.3 * rng.normal(size=300) > 0.5).to_numpy()
-    clf = AdaBoostMHClassifier("tree:6", 12, loss="exponential").fit(frame, y)
+    clf = MultiBoostClassifier("tree:6", 12, loss="exponential").fit(frame, y)
     assert (clf.ensemble_.set_start >= 0).any()
     one, categories = clf.compiled(), list(clf.categories_[1])
     number = [categories.index(c) if c in categories else np.nan for c in frame["c"]]
@@ -277,12 +277,12 @@ def test_compiled_takes_numbers_of_categories():
 
 def test_compiled_says_what_is_wrong():
     X, y = make_classes(120, 4, 3)
-    clf = AdaBoostMHClassifier("stump", 3, loss="exponential")
+    clf = MultiBoostClassifier("stump", 3, loss="exponential")
     with pytest.raises(NotFittedError, match="not fitted yet"):
         clf.compiled()
     one = clf.fit(X, y).compiled()
     with pytest.raises(ValueError, match="x has 3 numbers; the model has 4 columns"):
         one.scores(X[0, :3].copy())
-    asks = AdaBoostMHClassifier(FromClassifier(GaussianNB()), 2, loss="exponential").fit(X, y)
+    asks = MultiBoostClassifier(FromClassifier(GaussianNB()), 2, loss="exponential").fit(X, y)
     with pytest.raises(ValueError, match=r"FromClassifier.*use predict"):
         asks.compiled()

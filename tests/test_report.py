@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 
-from multiboost import AdaBoostMHClassifier, FromClassifier, write_report
+from multiboost import FromClassifier, MultiBoostClassifier, write_report
 from multiboost.report.charts import coarser
 from multiboost.report.markup import Html, json_block, number, percent, short, tag
 from multiboost.report.svg import Axes, linear_ticks, log_ticks
@@ -72,7 +72,7 @@ def report(folder, clf, X, y, **options):
 def digits(tmp_path_factory):
     """Four classes, trees, training rows given."""
     X, y = make_classes(400, 6, 4, noise=2.0)
-    clf = AdaBoostMHClassifier("tree:6", 30, loss="exponential").fit(X[:200], y[:200])
+    clf = MultiBoostClassifier("tree:6", 30, loss="exponential").fit(X[:200], y[:200])
     page = report(
         tmp_path_factory.mktemp("a"), clf, X[200:], y[200:], title="Four classes", X_train=X[:200], y_train=y[:200]
     )
@@ -88,7 +88,7 @@ def nasty(tmp_path_factory):
     )
     label = np.array([f"<img src=x onerror=alert(1)>{NASTY}", "'\"&lt;"])
     y = label[(frame[NASTY] + (frame.iloc[:, 1] == "]]>") + 0.3 * rng.normal(size=300) > 0.3).astype(int)]
-    clf = AdaBoostMHClassifier("stump", 15).fit(frame[:150], y[:150])
+    clf = MultiBoostClassifier("stump", 15).fit(frame[:150], y[:150])
     return clf, frame, y, report(tmp_path_factory.mktemp("b"), clf, frame[150:], y[150:], title=f"<b>{NASTY}")
 
 
@@ -230,7 +230,7 @@ class TestNumbers:
 
     def test_weights(self, tmp_path):
         X, y = make_classes(200, 3, 3, noise=3.0)
-        clf = AdaBoostMHClassifier("stump", 5).fit(X, y)
+        clf = MultiBoostClassifier("stump", 5).fit(X, y)
         weight = np.random.default_rng(0).random(200)
         page = report(tmp_path, clf, X, y, sample_weight=weight)
         assert page.data["evaluation"]["error"] == pytest.approx(1 - clf.score(X, y, weight), rel=1e-5)
@@ -248,7 +248,7 @@ class TestKinds:
         X, Y = make_labels(200, 5, 4)
         Y = Y.astype(float)
         Y[::5, 1], Y[:, 3] = np.nan, np.where(np.arange(200) < 100, Y[:, 3], np.nan)
-        clf = AdaBoostMHClassifier("tree:4", 10, loss=loss).fit(X[:100], Y[:100])
+        clf = MultiBoostClassifier("tree:4", 10, loss=loss).fit(X[:100], Y[:100])
         page = report(tmp_path, clf, X[100:], pd.DataFrame(Y[100:]))
         known = ~np.isnan(Y[100:])
         wrong = (clf.predict(X[100:]) != Y[100:]) & known
@@ -261,7 +261,7 @@ class TestKinds:
     def test_tasks(self, tmp_path):
         X, Y = make_labels(200, 5, 3)
         y = np.stack([Y[:, 0] + 2 * Y[:, 1], Y[:, 2]], axis=1).astype(float)
-        clf = AdaBoostMHClassifier("product:2", 10, loss="exponential").fit(X, y)
+        clf = MultiBoostClassifier("product:2", 10, loss="exponential").fit(X, y)
         y[::3, 0] = np.nan
         page = report(tmp_path, clf, X, y)
         assert [len(t["classes"]) for t in page.data["tasks"]] == [4, 2]
@@ -269,7 +269,7 @@ class TestKinds:
 
     def test_one_round_and_no_mistakes(self, tmp_path):
         X = np.arange(20.0)[:, None]
-        clf = AdaBoostMHClassifier("stump", 1).fit(X, X[:, 0] > 9)
+        clf = MultiBoostClassifier("stump", 1).fit(X, X[:, 0] > 9)
         page = report(tmp_path, clf, X, X[:, 0] > 9)
         assert page.data["evaluation"]["error"] == 0
         assert "There are none." in page.one(id="mistakes")["text"]
@@ -278,7 +278,7 @@ class TestKinds:
         from sklearn.naive_bayes import GaussianNB
 
         X, y = make_classes(150, 3, 3)
-        clf = AdaBoostMHClassifier(FromClassifier(GaussianNB()), 3, votes="discrete").fit(X, y)
+        clf = MultiBoostClassifier(FromClassifier(GaussianNB()), 3, votes="discrete").fit(X, y)
         page = report(tmp_path, clf, X, y)
         assert "No cut uses a column" in page.one(id="columns")["text"]
         assert "GaussianNB 1 says yes" in page.one(id="rules")["text"]
@@ -289,7 +289,7 @@ class TestSize:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(3000, 60))
         Y = (X[:, :50] + rng.normal(size=(3000, 50)) > 0.5).astype(int)
-        clf = AdaBoostMHClassifier("stump", 300, loss="logistic").fit(X[:1500], Y[:1500])
+        clf = MultiBoostClassifier("stump", 300, loss="logistic").fit(X[:1500], Y[:1500])
         page = report(tmp_path, clf, X[1500:], Y[1500:])
         assert len(page.text) < 1_500_000
         assert len(page.data["labels"]) == len(page.data["tasks"]) == 30
@@ -300,7 +300,7 @@ class TestSize:
 
     def test_many_classes(self, tmp_path):
         X, y = make_classes(1500, 4, 40)
-        clf = AdaBoostMHClassifier("tree:40", 10, loss="exponential").fit(X, y)
+        clf = MultiBoostClassifier("tree:40", 10, loss="exponential").fit(X, y)
         page = report(tmp_path, clf, X, y)
         assert "10 more classes left out" in page.one(id="confusion")["text"]
         assert page.data["tasks"][0]["confusion"] is None
@@ -312,7 +312,7 @@ class TestSize:
         y = (np.sin(4 * X[:, 0]) + rng.normal(size=2000) > 0).astype(int)
         from multiboost import additive_shapes
 
-        shape = additive_shapes(AdaBoostMHClassifier("tree:8", 100).fit(X, y)).shapes[0]
+        shape = additive_shapes(MultiBoostClassifier("tree:8", 100).fit(X, y)).shapes[0]
         assert len(shape.thresholds) > 60
         thresholds, values = coarser(shape, [0], at_most=40)
         assert (len(thresholds), values.shape) == (40, (41, 1))

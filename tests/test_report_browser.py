@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 
-from multiboost import AdaBoostMHClassifier, additive_shapes, write_report
+from multiboost import MultiBoostClassifier, additive_shapes, write_report
 
 from .conftest import make_classes
 
@@ -61,13 +61,13 @@ def pages(tmp_path_factory):
     """Two reports: trees on four classes, and stumps on columns with names that attack the page."""
     folder = tmp_path_factory.mktemp("pages")
     X, y = make_classes(400, 6, 4, noise=2.0)
-    trees = AdaBoostMHClassifier("tree:6", 30, loss="exponential").fit(X[:200], y[:200])
+    trees = MultiBoostClassifier("tree:6", 30, loss="exponential").fit(X[:200], y[:200])
     write_report(trees, X[200:], y[200:], folder / "trees.html", X_train=X[:200], y_train=y[:200])
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({NASTY: rng.normal(size=300), "kind": rng.choice([NASTY, "b", "c", None], 300)})
     label = np.array([NASTY, "a rather long name of a class that goes on and on", "z"])
     z = label[np.digitize(frame[NASTY] + (frame["kind"] == "b") + 0.5 * rng.normal(size=300), [-0.2, 0.9])]
-    stumps = AdaBoostMHClassifier("stump", 25).fit(frame[:150], z[:150])
+    stumps = MultiBoostClassifier("stump", 25).fit(frame[:150], z[:150])
     write_report(stumps, frame[150:], z[150:], folder / "stumps.html", title=NASTY)
     return {"trees": (trees, X, y), "stumps": (stumps, frame, z), "folder": folder}
 
@@ -92,7 +92,7 @@ def test_no_complaints(browser, pages, name):
     """Neither errors nor blocked resources, whatever names say."""
     visit(browser, pages, name)
     assert browser.get_log("browser") == []
-    assert browser.title == (NASTY if name == "stumps" else "AdaBoostMHClassifier report")
+    assert browser.title == (NASTY if name == "stumps" else "MultiBoostClassifier report")
     assert browser.execute_script("return document.images.length + document.scripts.length") == 2
     resources = browser.execute_script("return performance.getEntriesByType('resource').length")
     assert resources == 0

@@ -1,12 +1,15 @@
 """Rounds that see a part of the samples."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from multiboost import AdaBoostMHClassifier, FromClassifier
+from multiboost import Callback, FromClassifier, MultiBoostClassifier
+from multiboost.plugins import RowSampler
 
 from .conftest import make_classes, make_levels
 from .test_invariance import KINDS, LEARNERS, boost, each_kind, same_bits
@@ -24,6 +27,28 @@ def table_of(form: str, n: int = 2500):
         frame["city"] = pd.Categorical([f"c{k}" for k in (7 * y + rng.integers(0, 40, n)) % 60])
         return frame, y
     return X, y
+
+
+class Drawn(Callback):
+    """Notes which samples each round has seen."""
+
+    def __init__(self):
+        self.rounds = []
+
+    def after_round(self, run):
+        self.rounds.append(np.ones(run.n_samples, bool) if run.drawn is None else run.drawn.copy())
+        return False
+
+
+@dataclass(frozen=True)
+class AllBut(RowSampler):
+    """All samples but one."""
+
+    row: int
+    name = "all but one"
+
+    def rows(self, run):
+        return np.arange(run.n_samples) != self.row
 
 
 def risk_of(clf, X, y) -> float:
@@ -50,7 +75,7 @@ def test_scores_of_samples_that_were_not_seen(kind, form, base_learner):
 def test_classifiers_as_base_learners():
     X, y = make_classes(600, 5, 3)
     for base_learner in (FromClassifier(LogisticRegression()), "tree:4"):
-        clf = AdaBoostMHClassifier(base_learner, 5, loss="exponential", subsample=0.5).fit(X, y)
+        clf = MultiBoostClassifier(base_learner, 5, loss="exponential", subsample=0.5).fit(X, y)
         assert clf.history_["training_error"][-1] == pytest.approx(np.mean(clf.predict(X) != y), abs=1e-12)
 
 
@@ -66,9 +91,12 @@ def test_first_round_is_that_of_its_samples(base_learner):
     """The same cuts and votes as a round on a table of these samples alone; the coefficient is that of all samples."""
     X, y = make_levels(1200, 5, 3, n_levels=40)
     weight = np.random.default_rng(5).uniform(0.5, 1.5, 1200)  # no ties
-    clf = AdaBoostMHClassifier(base_learner, 1, votes="discrete", subsample=0.5, random_state=4).fit(X, y, weight)
-    rows = np.sort(np.random.default_rng((4, 0)).permutation(1200)[:600])
-    alone = AdaBoostMHClassifier(base_learner, 1, votes="discrete").fit(X[rows], y[rows], weight[rows])
+    drawn = Drawn()
+    clf = MultiBoostClassifier(base_learner, 1, votes="discrete", subsample=0.5, random_state=4)
+    clf.fit(X, y, weight, callbacks=[drawn])
+    rows = np.flatnonzero(drawn.rounds[0])
+    assert rows.size == 600
+    alone = MultiBoostClassifier(base_learner, 1, votes="discrete").fit(X[rows], y[rows], weight[rows])
     np.testing.assert_array_equal(clf.decision_function(X[rows]) > 0, alone.decision_function(X[rows]) > 0)
     edge = edge_of(clf, X, y, weight)
     assert edge < alone.history_["edge"][0]
@@ -78,7 +106,7 @@ def test_first_round_is_that_of_its_samples(base_learner):
 
 def test_edge_of_real_votes_is_that_of_all_samples():
     X, y = make_levels(1200, 5, 3, n_levels=40)
-    clf = AdaBoostMHClassifier("tree:6", 1, loss="exponential", subsample=0.3).fit(X, y)
+    clf = MultiBoostClassifier("tree:6", 1, loss="exponential", subsample=0.3).fit(X, y)
     assert clf.history_["edge"][0] == pytest.approx(edge_of(clf, X, y, np.ones(1200)), rel=1e-9)
 
 
@@ -86,10 +114,12 @@ def test_edge_of_real_votes_is_that_of_all_samples():
 def test_real_votes_come_from_the_sample(loss):
     """Leaves of a stump: half the log odds, or the Newton step, of the samples of the round."""
     X, y = make_levels(900, 4, 2, n_levels=30)
-    clf = AdaBoostMHClassifier("stump", 1, loss=loss, learning_rate=1.0, subsample=0.4, random_state=1).fit(X, y)
-    rows = np.random.default_rng((1, 0)).permutation(900)[:360]
-    sample, labels = X[rows], y[rows]
-    start = AdaBoostMHClassifier("stump", 1, loss=loss, learning_rate=1e-12, random_state=1).fit(X, y)
+    drawn = Drawn()
+    clf = MultiBoostClassifier("stump", 1, loss=loss, learning_rate=1.0, subsample=0.4, random_state=1)
+    clf.fit(X, y, callbacks=[drawn])
+    sample, labels = X[drawn.rounds[0]], y[drawn.rounds[0]]
+    assert len(sample) == 360
+    start = MultiBoostClassifier("stump", 1, loss=loss, learning_rate=1e-12, random_state=1).fit(X, y)
     before = start.decision_function(X)[0]
     change = clf.decision_function(sample) - before
     for value in np.unique(change):
@@ -117,19 +147,42 @@ def test_threads_and_interruptions_leave_no_trace(kind, base_learner):
         assert whole.history_[name].tobytes() == parts.history_[name].tobytes(), name
 
 
-def test_every_round_draws_anew():
-    """A column that is noise but for one row in a hundred is cut differently from round to round."""
-    X, y = make_classes(400, 3, 2)
-    a, b = (
-        AdaBoostMHClassifier("stump", 1, loss="exponential", subsample=0.2, random_state=k).fit(X, y) for k in (0, 1)
-    )
-    assert a.ensemble_.digest() != b.ensemble_.digest()
-    edges = (
-        AdaBoostMHClassifier("stump", 6, loss="exponential", learning_rate=1e-9, subsample=0.2)
-        .fit(X, y)
-        .history_["edge"]
-    )
-    assert np.unique(edges).size == 6
+def draws(n=500, n_rounds=300, share=0.2, seed=0, **parameters) -> np.ndarray:
+    """Which samples the rounds of a run saw, (rounds, n)."""
+    X, y = make_classes(n, 3, 2)
+    drawn = Drawn()
+    given = {"loss": "logistic", "learning_rate": 1e-6, **parameters}
+    MultiBoostClassifier("stump", n_rounds, subsample=share, random_state=seed, **given).fit(X, y, callbacks=[drawn])
+    return np.array(drawn.rounds)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.837])
+def test_every_round_draws_anew(share):
+    """As many samples as the share says, each as often as the others, whatever was drawn before.
+
+    A count over 300 rounds, and the common samples of two rounds, are within five standard deviations.
+    """
+    seen = draws(share=share)
+    n_rounds, n = seen.shape
+    size = round(share * n)
+    assert set(seen.sum(axis=1)) == {size}
+    rate = size / n
+    assert np.abs(seen.sum(axis=0) - n_rounds * rate).max() < 5 * np.sqrt(n_rounds * rate * (1 - rate))
+    spread = np.sqrt(size * rate * (1 - rate) * (n - size) / (n - 1))  # of a hypergeometric count
+    for lag in (1, 2, 7):
+        common = (seen[lag:] & seen[:-lag]).sum(axis=1)
+        assert np.abs(common - size * rate).max() < 5 * spread
+        assert abs(common.mean() - size * rate) < 5 * spread / np.sqrt(len(common))
+    assert np.unique(seen, axis=0).shape[0] == n_rounds
+
+
+def test_draws_depend_on_the_seed_and_the_round_alone():
+    """Not on what was learned, nor on how many rounds there will be."""
+    seen = draws(n_rounds=20)
+    np.testing.assert_array_equal(draws(n_rounds=20, loss="exponential", learning_rate=0.1), seen)
+    np.testing.assert_array_equal(draws(n_rounds=6), seen[:6])
+    other = draws(n_rounds=20, seed=1)
+    assert not (other[:, None] == seen).all(axis=2).any()
 
 
 def test_all_samples_are_no_sample():
@@ -142,7 +195,7 @@ def test_one_sample():
     """At least one sample is seen; where it teaches nothing, the round sees all."""
     X, y = make_classes(40, 3, 2)
     for base_learner in ("stump", "tree:4"):
-        clf = AdaBoostMHClassifier(base_learner, 5, loss="logistic", subsample=0.001).fit(X, y)
+        clf = MultiBoostClassifier(base_learner, 5, loss="logistic", subsample=0.001).fit(X, y)
         assert clf.n_estimators_ == 5
         assert np.isfinite(clf.decision_function(X)).all()
 
@@ -160,7 +213,7 @@ def test_a_bad_sample_does_not_end_training(kind, base_learner):
 def test_trees_that_know_their_samples_by_heart():
     """Their coefficient is not that of a perfect classifier."""
     X, y = make_levels(300, 6, 2, n_levels=20)
-    clf = AdaBoostMHClassifier("tree:40", 60, votes="discrete", subsample=0.5).fit(X, y)
+    clf = MultiBoostClassifier("tree:40", 60, votes="discrete", subsample=0.5).fit(X, y)
     assert clf.n_estimators_ == 60
     assert clf.history_["edge"].min() > 0
     assert clf.history_["edge"].max() < 1
@@ -173,9 +226,8 @@ def test_values_that_are_missing_outside_the_sample_only(kind, larger):
     """They go with the larger side, in training as in prediction."""
     x = np.arange(200.0)
     y = (x >= 180).astype(int) if larger == 0 else (x >= 20).astype(int)
-    seed = next(k for k in range(100) if 100 not in np.random.default_rng((k, 0)).permutation(200)[:160])
     x[100] = np.nan
-    clf = boost(x[:, None], y, kind, "stump", 1, subsample=0.8, random_state=seed)
+    clf = boost(x[:, None], y, kind, "stump", 1, subsample=None, row_sampler=AllBut(100))
     assert clf.predict([[np.nan]]) == larger
     assert clf.history_["training_error"][0] == pytest.approx(np.mean(clf.predict(x[:, None]) != y), abs=1e-12)
 

@@ -7,9 +7,11 @@ from scipy.special import expit, softmax
 from sklearn.metrics import log_loss as sklearn_log_loss
 from sklearn.model_selection import train_test_split
 
-from multiboost import AdaBoostMHClassifier, load_model
-from multiboost.boosting.sharpness import SHARPNESS, best_sharpness, log_loss, median_margin, slope_of
-from multiboost.data.target import Target, recognise
+from multiboost import MultiBoostClassifier, load_model
+from multiboost.boosting.plan import SHARPNESS
+from multiboost.boosting.sharpness import best_sharpness, log_loss, median_margin, slope_of
+from multiboost.data.kinds import recognise
+from multiboost.data.target import Target
 
 
 def target_of(y, weight=None):
@@ -87,7 +89,7 @@ def test_noisy_classes(n_classes):
     """Probabilities are about as good as the best slope makes them, and better than with the usual sharpness."""
     X, y = noisy(n_classes=n_classes)
     X, X_test, y, y_test = train_test_split(X, y, test_size=500, random_state=0)
-    clf = AdaBoostMHClassifier(random_state=0).fit(X, y)
+    clf = MultiBoostClassifier(random_state=0).fit(X, y)
     F = clf.decision_function(X_test)
 
     def loss(slope):
@@ -104,17 +106,18 @@ def test_noisy_classes(n_classes):
 
 def test_what_the_user_sets_is_not_compared():
     X, y = noisy(400)
-    assert AdaBoostMHClassifier("tree:4", 5).fit(X, y)._settings.sharpness == SHARPNESS
-    assert AdaBoostMHClassifier(n_estimators=5).fit(X, y)._settings.sharpness != SHARPNESS
+    fixed = MultiBoostClassifier("tree:4", 5, loss="logistic", learning_rate=0.1, subsample=1.0)
+    assert fixed.fit(X, y).plan_.sharpness == SHARPNESS
+    assert MultiBoostClassifier(n_estimators=5).fit(X, y).plan_.sharpness != SHARPNESS
 
 
 def test_a_model_file_keeps_it(tmp_path):
     """So that a run that goes on has the same probabilities."""
     X, y = noisy(400)
-    whole = AdaBoostMHClassifier(n_estimators=20, random_state=0).fit(X, y)
-    half = AdaBoostMHClassifier(n_estimators=10, random_state=0).fit(X, y)
+    whole = MultiBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    half = MultiBoostClassifier(n_estimators=10, random_state=0).fit(X, y)
     half.save(tmp_path / "half.mb")
     loaded = load_model(tmp_path / "half.mb").set_params(warm_start=True, n_estimators=20).fit(X, y)
-    assert loaded._settings.sharpness == whole._settings.sharpness
+    assert loaded.plan_.sharpness == whole.plan_.sharpness
     assert loaded.slope_ == whole.slope_
     np.testing.assert_array_equal(loaded.predict_proba(X), whole.predict_proba(X))

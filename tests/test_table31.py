@@ -8,7 +8,7 @@ from benchmarks import table31
 from benchmarks.data import Split, divide
 from benchmarks.longrun import Busy, held
 
-from multiboost import AdaBoostMHClassifier
+from multiboost import MultiBoostClassifier
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def small(monkeypatch):
 
 
 def staged_errors(split, learner, rounds):
-    model = AdaBoostMHClassifier(learner, rounds, votes="discrete", n_jobs=1).fit(split.X, split.y)
+    model = MultiBoostClassifier(learner, rounds, votes="discrete", n_jobs=1).fit(split.X, split.y)
     return np.array([100 * np.mean(p != split.y_test) for p in model.staged_predict(split.X_test)])
 
 

@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 # Nothing is imported until it is asked for: `import multiboost` costs nothing.
 _HOMES = {
+    "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Stump": ".base",
     "Tree": ".base",
@@ -20,8 +21,8 @@ _HOMES = {
     "Log": ".boosting.callbacks",
     "StopOnInterrupt": ".boosting.callbacks",
     "Callback": ".boosting.callbacks",
-    "load_model": ".estimators.persistence",
-    "ModelFileError": ".ensemble.modelfile",
+    "load_model": ".estimators.saving",
+    "ModelFileError": ".model.modelfile",
     "evaluate": ".evaluation",
     "staged_evaluation": ".evaluation",
     "learning_curves": ".evaluation",
@@ -43,6 +44,7 @@ __all__ = [
     "Log",
     "MarginDistributionDisplay",
     "ModelFileError",
+    "MultiBoostClassifier",
     "Product",
     "Progress",
     "Selector",
@@ -64,9 +66,9 @@ __all__ = [
 if TYPE_CHECKING:
     from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
-    from .ensemble.modelfile import ModelFileError
     from .estimators.adaboost_mh import AdaBoostMHClassifier
-    from .estimators.persistence import load_model
+    from .estimators.multiboost_classifier import MultiBoostClassifier
+    from .estimators.saving import load_model
     from .evaluation import (
         additive_shapes,
         evaluate,
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .model.modelfile import ModelFileError
     from .report import write_report
 
 

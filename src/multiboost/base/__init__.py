@@ -7,10 +7,23 @@ hold parameters, and ``fit(problem)`` returns a ``BaseClassifier``.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__all__ = ["FromClassifier", "Indicator", "Product", "Selector", "Stump", "Tree", "base_learner_from", "spec_of"]
+__all__ = [
+    "LEARNERS",
+    "BaseLearner",
+    "FromClassifier",
+    "Indicator",
+    "Product",
+    "Selector",
+    "Stump",
+    "Tree",
+    "base_learner_from",
+    "spec_of",
+]
 
 # Nothing is imported until it is asked for: a model that only predicts needs no scikit-learn.
 _HOMES = {
+    "LEARNERS": ".learner",
+    "BaseLearner": ".learner",
     "FromClassifier": ".from_classifier",
     "Indicator": ".stump",
     "Product": ".product",
@@ -23,6 +36,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from .from_classifier import FromClassifier
+    from .learner import LEARNERS, BaseLearner
     from .product import Product
     from .registry import base_learner_from, spec_of
     from .stump import Indicator, Selector, Stump

@@ -117,8 +117,12 @@ class BaseClassifier:
 
     def scaled(self, scale: float) -> BaseClassifier:
         """The same classifier with its votes times ``scale``."""
+        return self.with_votes(scale * self.votes)
+
+    def with_votes(self, votes: np.ndarray) -> BaseClassifier:
+        """The same classifier with other votes in the leaves of the active term."""
         terms = list(self.terms)
-        terms[self.active] = terms[self.active].with_values(scale * self.votes)
+        terms[self.active] = terms[self.active].with_values(votes)
         return BaseClassifier(terms, self.leaf, self.active, self.sum_g, self.sum_h, self.score)
 
 

@@ -6,10 +6,11 @@ import inspect
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
-from ..kernels.dtypes import EDGE, NODE
-from .classifier import BaseClassifier, Dag, empty_leaf
+from .classifier import BaseClassifier
+from .learner import BaseLearner
+from .partition import two_leaves
 from .problem import Problem
 
 _STARTS = 8  # random votes that are tried before the first fit
@@ -32,7 +33,7 @@ class Phi:
         return np.where(self.estimator.predict(X) > 0, 1.0, -1.0)
 
 
-class FromClassifier(BaseEstimator):
+class FromClassifier(BaseLearner):
     """A base learner from any binary classifier of scikit-learn's interface.
 
     Given phi, the best votes are v = sign(sum over samples of G phi) (Kegl 2011, 3.35);
@@ -54,14 +55,16 @@ class FromClassifier(BaseEstimator):
     A model of such base classifiers holds fitted scikit-learn objects and has no model file.
     """
 
+    name, size = "classifier", "n_cycles"
+
     def __init__(self, estimator=None, n_cycles=10):
         self.estimator = estimator
         self.n_cycles = n_cycles
 
     def fit(self, problem: Problem) -> BaseClassifier | None:
         """The best h, None where all virtual labels are the same."""
-        rows = problem.rows
-        X = problem.dataset.table.native_rows(rows)
+        rows = problem.rows.drawn
+        X = problem.layout.table.native_rows(rows)
         pull = problem.pull[rows]
         v = _first_votes(pull, problem.seed)
         best, found = -np.inf, None
@@ -162,26 +165,9 @@ def _rows(X: Any, rows: np.ndarray):
 
 def _classifier(problem: Problem, rows: np.ndarray, phi: Phi, signs: np.ndarray) -> BaseClassifier:
     """h with the votes of the problem's criterion: one test, two leaves."""
-    criterion = problem.criterion
-    leaf = empty_leaf(1, problem.n_rows)
-    leaf[0, rows] = signs > 0
-    if problem.others.size > 0:
-        leaf[0, problem.others] = phi.signs(problem.dataset.table.native_rows(problem.others)) > 0
-    sides = [problem.sums(rows[signs <= 0]), problem.sums(rows[signs > 0])]
-    sum_g, sum_h = (np.stack([side[k] for side in sides]) for k in (0, 1))
-    votes = criterion.votes(sum_g, sum_h)
-    if criterion.code == EDGE:  # one vote vector for both sides (3.26)
-        v = np.where(sum_g[1] > sum_g[0], 1.0, -1.0)
-        votes = np.stack([-v, v])
-    dag = Dag(
-        feature=np.array([-1], NODE),
-        threshold=np.zeros(1),
-        missing_right=np.zeros(1, np.bool_),
-        child=np.array([[-1, -2]], NODE),
-        gain=np.array([np.abs(sum_g[1] - sum_g[0]).sum()]),
-        values=votes,
-        set_start=np.array([-1], np.intp),
-        sets=np.zeros(0, np.uint8),
-        phi=[phi],
-    )
-    return BaseClassifier([dag], leaf, 0, sum_g, sum_h, criterion.score(sum_g, sum_h, votes))
+    right = np.zeros(problem.n_rows, bool)
+    right[rows] = signs > 0
+    left_out = problem.rows.left_out
+    if left_out.size > 0:
+        right[left_out] = phi.signs(problem.layout.table.native_rows(left_out)) > 0
+    return two_leaves(problem, right, phi=[phi])

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .classifier import BaseClassifier, Dag
+from .learner import BaseLearner
 from .problem import Problem
 from .stump import Stump
 
-# Stumps are almost always done sooner; indicators of very many categories go on by ever
-# smaller steps, a pass over the data each.
+# Stumps are almost always done sooner.  Indicators of very many categories would go on by ever smaller steps, and
+# each step is a pass over the data.
 _CYCLES = 4
 _IMPROVEMENT = 1e-12  # relative; below this, rounding would keep the cycle going
 
 
-class Product(BaseEstimator):
+class Product(BaseLearner):
     """Product of base classifiers, h(x) = alpha prod_j v_j phi_j(x).
 
     Each term in turn is learned anew against virtual labels, the true ones times the
@@ -33,6 +33,8 @@ class Product(BaseEstimator):
     With real votes one term, the last to improve, votes with real numbers and the
     others with their signs.
     """
+
+    name, size = "product", "n_terms"
 
     def __init__(self, n_terms=3, base=None):
         self.n_terms = n_terms

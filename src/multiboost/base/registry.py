@@ -13,42 +13,36 @@ from typing import Any
 from sklearn.base import is_regressor
 
 from .from_classifier import FromClassifier
+from .learner import LEARNERS, BaseLearner
 from .product import Product
 from .stump import Indicator, Selector, Stump
 from .tree import Tree
 
-LEARNERS: dict[str, tuple[type, str | None]] = {
-    "stump": (Stump, None),
-    "tree": (Tree, "n_leaves"),
-    "product": (Product, "n_terms"),
-    "selector": (Selector, None),
-    "indicator": (Indicator, "n_starts"),
-}
-_LEAST = {"n_leaves": 2, "n_terms": 1, "n_starts": 0, "n_cycles": 1}
-_NO_BASE = (Stump, Selector, Indicator)
+for learner in (Stump, Tree, Product, Selector, Indicator):
+    LEARNERS.register(learner)
 
 
-def base_learner_from(spec: Any):
+def base_learner_from(spec: Any) -> BaseLearner:
     """A base learner from an object or a specification; checks its parameters.
 
     Parameters
     ----------
-    spec : Stump, Tree, Product, Selector, Indicator, FromClassifier or str
+    spec : BaseLearner or str
     """
     if isinstance(spec, str):
         return _parse(spec)
-    if not isinstance(spec, (*(kind for kind, _ in LEARNERS.values()), FromClassifier)):
+    if not isinstance(spec, BaseLearner):
         raise ValueError(
             f"base_learner must be one of {', '.join(map(repr, LEARNERS))}, or a Stump, Tree, Product, Selector, "
             f"Indicator or FromClassifier; got {spec!r}"
         )
     if isinstance(spec, FromClassifier) and not _classifies(spec.estimator):
         raise ValueError(f"FromClassifier needs a classifier with fit and predict; got {spec.estimator!r}")
-    for size in _LEAST:
-        value = getattr(spec, size, None)
+    if spec.size is not None:
+        value = getattr(spec, spec.size)
         whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if value is not None and not (whole and value >= _LEAST[size]):
-            raise ValueError(f"{size} must be a whole number of at least {_LEAST[size]}; got {value!r}")
+        if value is not None and not (whole and value >= spec.least):
+            raise ValueError(f"{spec.size} must be a whole number of at least {spec.least}; got {value!r}")
     base = getattr(spec, "base", None)
     if base is not None:
         base_learner_from(base)
@@ -62,33 +56,61 @@ def _classifies(estimator) -> bool:
     return not (hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator))
 
 
-def _parse(text: str):
+def _parse(text: str) -> BaseLearner:
     head, _, rest = text.partition("/")
     name, _, size = head.partition(":")
     if name not in LEARNERS:
         raise ValueError(f"base_learner={text!r}: {name!r} is not one of {', '.join(map(repr, LEARNERS))}")
-    kind, parameter = LEARNERS[name]
+    kind = LEARNERS.get(name)
     values: dict = {}
     if size:
-        if parameter is None or not size.isdigit():
+        if kind.size is None or not size.isdigit():
             raise ValueError(f"base_learner={text!r}: {size!r} is not a size; write for example 'tree:50'")
-        values[parameter] = int(size)
+        values[kind.size] = int(size)
     if rest:
-        if kind in _NO_BASE:
+        if "base" not in kind().get_params(deep=False):
             raise ValueError(f"base_learner={text!r}: a {name} has no base learner of its own")
         values["base"] = _parse(rest)
     return base_learner_from(kind(**values))
 
 
 def spec_of(learner) -> str:
-    """The specification of a base learner, for files and titles."""
-    for name, (kind, size) in LEARNERS.items():
-        if type(learner) is kind:
-            value = getattr(learner, size) if size else None
-            value = None if value == Indicator().n_starts and kind is Indicator else value
-            text = name if value is None else f"{name}:{value}"
-            base = getattr(learner, "base", None)
-            return text if base is None or isinstance(base, Stump) else f"{text}/{spec_of(base)}"
+    """The specification of a base learner, for people to read."""
+    if not isinstance(learner, BaseLearner):
+        raise TypeError(f"not a base learner: {learner!r}")
     if isinstance(learner, FromClassifier):
-        return f"classifier:{type(learner.estimator).__name__}"
-    raise TypeError(f"not a base learner: {learner!r}")
+        return f"{learner.name}:{type(learner.estimator).__name__}"
+    value = getattr(learner, learner.size) if learner.size else None
+    text = learner.name if value is None else f"{learner.name}:{value}"
+    base = getattr(learner, "base", None)
+    return text if base is None or isinstance(base, Stump) else f"{text}/{spec_of(base)}"
+
+
+def learner_to_dict(learner: BaseLearner) -> dict[str, Any]:
+    """Name and parameters of a base learner, as JSON can hold them.
+
+    Parameters
+    ----------
+    learner : BaseLearner
+    """
+    parameters = learner.get_params(deep=False)
+    if isinstance(learner, FromClassifier):
+        parameters["estimator"] = type(learner.estimator).__name__  # fitted objects have no place in a file
+    base = parameters.get("base")
+    if isinstance(base, BaseLearner):
+        parameters["base"] = learner_to_dict(base)
+    return {"name": learner.name, **{k: v.item() if hasattr(v, "item") else v for k, v in parameters.items()}}
+
+
+def learner_from_dict(given: dict[str, Any]) -> BaseLearner:
+    """The inverse of `learner_to_dict`.
+
+    Parameters
+    ----------
+    given : dict
+    """
+    parameters = dict(given)
+    kind = LEARNERS.get(parameters.pop("name"))
+    if isinstance(parameters.get("base"), dict):
+        parameters["base"] = learner_from_dict(parameters["base"])
+    return base_learner_from(kind(**parameters))

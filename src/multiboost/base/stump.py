@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from sklearn.base import BaseEstimator
-
 from ..kernels.subset import NOMINAL, NUMERIC
 from .classifier import BaseClassifier
+from .learner import BaseLearner
 from .problem import Problem
 
 _STARTS = 4  # random starts of the search for a subset
 
 
-class Cut(BaseEstimator):
+class Cut(BaseLearner):
     """What cuts one column in two: common to stumps, selectors and indicators.
 
     Attributes
@@ -42,6 +41,7 @@ class Stump(Cut):
     vector of its own on each side (real votes); on a nominal column an `Indicator`.
     """
 
+    name = "stump"
     kinds = NUMERIC | NOMINAL
 
 
@@ -52,6 +52,7 @@ class Selector(Cut):
     not occur.
     """
 
+    name = "selector"
     kinds = NOMINAL
     starts = -1
     constant = True
@@ -74,6 +75,7 @@ class Indicator(Cut):
     `Stump`, whose thresholds have none either.
     """
 
+    name, size, least = "indicator", "n_starts", 0
     kinds = NOMINAL
     constant = True
 

@@ -6,18 +6,18 @@ import heapq
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from ..kernels.dtypes import EDGE, NODE, apart
+from ..kernels.dtypes import NODE, apart
 from ..kernels.grow import grow
 from .classifier import BaseClassifier, Dag, empty_leaf
 from .from_classifier import FromClassifier
+from .learner import BaseLearner
 from .problem import Problem
 from .product import Product
 from .stump import Cut, Stump
 
 
-class Tree(BaseEstimator):
+class Tree(BaseLearner):
     """Hamming tree: cuts of a base learner, a vote vector in every leaf.
 
     Parameters
@@ -29,6 +29,8 @@ class Tree(BaseEstimator):
     base : Stump, Selector, Indicator, FromClassifier or Product of them, default=None
         What cuts a node; None means ``Stump()``.
     """
+
+    name, size, least = "tree", "n_leaves", 2
 
     def __init__(self, n_leaves=None, base=None):
         self.n_leaves = n_leaves
@@ -50,39 +52,38 @@ class Tree(BaseEstimator):
 
 def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | None:
     """Grow a tree of stumps, selectors or indicators in the kernel and read it back."""
-    dataset, criterion, payload = problem.dataset, problem.criterion, problem.payload
-    blocks = dataset.blocks
+    layout, criterion, record = problem.layout, problem.criterion, problem.record
+    blocks, payload = layout.blocks, record.payload
     if blocks.column.size == 0:
         return None
-    room, subsets = problem.room(n_leaves, cut)
-    rows, short = problem.rows_for(room)
-    if problem.others.size > 0:
-        rows = np.concatenate([rows, problem.others])
-    # A histogram is worth keeping for subtraction where building it anew costs more:
-    # additions of rows against rows of the histogram, which are slow outside the cache.
+    tree, subsets, calls, loops, bound_loops = problem.growth(n_leaves, cut)
+    rows, bounds = problem.rows_for(tree)
+    # A histogram is kept for subtraction where building it anew costs more.  Building costs its samples' additions,
+    # subtraction the rows of the histogram, which are slow outside of the cache.
     bytes_kept = blocks.n_rows * payload.width * payload.dense.itemsize
-    keep_rows = int((1.0 if bytes_kept < 1 << 20 else 3.0) * blocks.n_rows / max(1.0, dataset.row_codes))
-    team, small = problem.team, problem.is_small
+    keep_rows = int((1.0 if bytes_kept < 1 << 20 else 3.0) * blocks.n_rows / max(1.0, layout.row_codes))
     leaf = empty_leaf(1, problem.n_rows)
-    discrete = criterion.code == EDGE
-    sums = np.empty((2, 0 if discrete else n_leaves, apart(problem.n_labels, np.float64)))
-    n_nodes = team.run(
-        grow, blocks, payload, short, cut.kinds, subsets, criterion.code, problem.ridge, rows, problem.rows.size,
-        n_leaves, keep_rows, room, problem.true_pull if discrete else problem.pull, problem.curvature, leaf[0], sums,
-        alone=small,
+    exact = criterion.factorised and criterion.fine  # the fixed-point sums are as good as doubles, and votes need no H
+    sums = np.empty((2, 0 if exact else n_leaves, apart(problem.n_labels, np.float64)))
+    # A stump is cut even where a constant would have the larger edge (3.4.2).
+    forced = criterion.factorised and n_leaves == 2
+    n_nodes = problem.team.run(
+        grow, calls, blocks, payload, loops, bounds, bound_loops, cut.kinds, subsets, problem.ridge, forced, rows,
+        problem.rows.drawn.size, n_leaves, keep_rows, tree, record.g if exact else problem.pull, record.h, leaf[0],
+        sums, alone=problem.is_small,
     )  # fmt: skip
     if n_nodes == 1 and n_leaves == 2:
         return None
-    node = room.node[:n_nodes]
+    node = tree.node[:n_nodes]
     left = node["left"]
     is_leaf = left < 0
     leaves = np.flatnonzero(is_leaf)
     tests = np.flatnonzero(~is_leaf)
-    if discrete:  # the fixed-point sums are as good as doubles, and votes need no H
-        total = room.total[:n_nodes, : problem.n_labels]
-        if problem.label_signs is not None:
-            total = total * problem.label_signs
-        sum_g = total[leaves] / problem.scale_g
+    if exact:
+        total = tree.total[:n_nodes, : problem.n_labels]
+        if problem.virtual is not None and problem.virtual.labels is not None:
+            total = total * problem.virtual.labels
+        sum_g = total[leaves] / record.scale_g
         sum_h = np.zeros_like(sum_g)
     else:
         sum_g, sum_h = sums[:, : leaves.size, : problem.n_labels].copy()
@@ -91,17 +92,21 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     number[tests] = np.arange(tests.size)
     number[leaves] = ~np.arange(leaves.size)
     child = np.stack([number[left[tests]], number[left[tests] + 1]], axis=1)  # (0, 2) for a constant
-    if discrete and n_nodes > 1:
-        votes = _votes_of_parents(total, tests, left, number, leaves.size)
-    else:
-        votes = criterion.votes(sum_g, sum_h)
-    set_start, sets = _sets_of(dataset.binner, node, tests, subsets)
+    votes = criterion.votes(sum_g, sum_h)
+    if criterion.factorised:
+        node_g = total if exact else _sums_of_nodes(sum_g, tests, left, number)
+        for first in left[tests]:  # leaves vote as the cut above them (3.47)
+            pair = node_g[first : first + 2]
+            for side, vote in zip((first, first + 1), criterion.votes_of_cut(pair, np.abs(pair)), strict=True):
+                if number[side] < 0:
+                    votes[~number[side]] = vote
+    set_start, sets = _sets_of(layout.binner, node, tests, subsets)
     dag = Dag(
         feature=node["feature"][tests].astype(NODE),
-        threshold=dataset.binner.thresholds(node["feature"][tests], node["bin"][tests], node["next_bin"][tests]),
+        threshold=layout.binner.thresholds(node["feature"][tests], node["below"][tests], node["above"][tests]),
         missing_right=node["missing_right"][tests] != 0,
         child=child,
-        gain=node["gain"][tests] / problem.unit,
+        gain=node["gain"][tests] / record.unit,
         values=votes,
         set_start=set_start,
         sets=sets,
@@ -125,26 +130,22 @@ def _sets_of(binner, node, tests, subsets) -> tuple[np.ndarray, np.ndarray]:
     return start, np.concatenate(sets) if sets else np.zeros(0, np.uint8)
 
 
-def _votes_of_parents(total, tests, left, number, n_leaves: int) -> np.ndarray:
-    """Leaves vote as the cut above them: v on its right, -v on its left (3.47)."""
-    votes = np.empty((n_leaves, total.shape[1]))
-    for node in tests:
-        a, b = left[node], left[node] + 1
-        v = np.where(total[b] > total[a], 1.0, -1.0)
-        if number[a] < 0:
-            votes[~number[a]] = -v
-        if number[b] < 0:
-            votes[~number[b]] = v
-    return votes
+def _sums_of_nodes(sum_g, tests, left, number) -> np.ndarray:
+    """Sums of G of all nodes from those of the leaves, (nodes, K)."""
+    sums = np.zeros((number.size, sum_g.shape[1]))
+    sums[number < 0] = sum_g[~number[number < 0]]
+    for node in tests[::-1]:  # children come after their parents
+        sums[node] = sums[left[node]] + sums[left[node] + 1]
+    return sums
 
 
 class _Leaf:
     """A leaf that waits to be cut by something other than a stump."""
 
-    def __init__(self, problem: Problem, rows: np.ndarray, others: np.ndarray, votes: np.ndarray | None):
-        self.rows, self.others = rows, others
+    def __init__(self, problem: Problem, rows: np.ndarray, left_out: np.ndarray, votes: np.ndarray | None):
+        self.rows, self.left_out = rows, left_out
         self.sum_g, self.sum_h = problem.sums(rows)
-        self.votes = votes  # under EDGE, those of the cut above
+        self.votes = votes  # those of the cut above, if leaves vote so
         self.cut: Any = None
         self.child_votes: tuple = (None, None)
         self.gain = -np.inf
@@ -154,23 +155,20 @@ class _Leaf:
         criterion = problem.criterion
         if self.rows.size < 2:
             return
-        cut = base.fit(edge_problem.on_rows(self.rows, self.others))
+        cut = base.fit(edge_problem.on_rows(self.rows, self.left_out))
         if cut is None:
             return
         right = parity(cut, self.rows)
         if right.all() or not right.any():
             return
-        self.cut, self.right, self.others_right = cut, right, parity(cut, self.others)
+        self.cut, self.right, self.left_out_right = cut, right, parity(cut, self.left_out)
         g, h = problem.sums(self.rows[right])
         sum_g, sum_h = np.stack([self.sum_g - g, g]), np.stack([self.sum_h - h, h])
-        if criterion.code == EDGE:
-            v = np.where(sum_g[1] > sum_g[0], 1.0, -1.0)
-            self.gain = float(np.abs(sum_g[1] - sum_g[0]).sum() - np.abs(self.sum_g).sum())
-            self.child_votes = (-v, v)
-        else:
-            own_g, own_h = self.sum_g[None], self.sum_h[None]
-            now = criterion.score(own_g, own_h, criterion.votes(own_g, own_h))
-            self.gain = criterion.score(sum_g, sum_h, criterion.votes(sum_g, sum_h)) - now
+        if criterion.factorised:
+            self.child_votes = tuple(criterion.votes_of_cut(sum_g, sum_h))
+        own_g, own_h = self.sum_g[None], self.sum_h[None]
+        now = criterion.score(own_g, own_h, criterion.votes(own_g, own_h))
+        self.gain = criterion.score_of_cut(sum_g, sum_h) - now
 
 
 def parity(cut: BaseClassifier, rows: np.ndarray) -> np.ndarray:
@@ -185,7 +183,7 @@ def _grow_with(base, problem: Problem, n_leaves: int) -> BaseClassifier | None:
     problem's own criterion.
     """
     edge_problem = problem.for_edge()
-    root = _Leaf(problem, problem.rows.astype(np.intp), problem.others.astype(np.intp), None)
+    root = _Leaf(problem, problem.rows.drawn.astype(np.intp), problem.rows.left_out.astype(np.intp), None)
     root.search(base, problem, edge_problem)
     nodes: list[_Leaf] = [root]
     children: dict[int, tuple[int, int]] = {}
@@ -195,7 +193,7 @@ def _grow_with(base, problem: Problem, n_leaves: int) -> BaseClassifier | None:
         node = nodes[number]
         pair = []
         for right, votes in zip((False, True), node.child_votes, strict=True):
-            new = _Leaf(problem, node.rows[node.right == right], node.others[node.others_right == right], votes)
+            new = _Leaf(problem, node.rows[node.right == right], node.left_out[node.left_out_right == right], votes)
             if len(children) < n_leaves - 2:
                 new.search(base, problem, edge_problem)
             if new.gain > 0:
@@ -210,15 +208,13 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
     leaves = [k for k in range(len(nodes)) if k not in children]
     leaf = empty_leaf(1, problem.n_rows)
     for k, number in enumerate(leaves):
-        leaf[0, nodes[number].rows] = leaf[0, nodes[number].others] = k
+        leaf[0, nodes[number].rows] = leaf[0, nodes[number].left_out] = k
     sum_g = np.stack([nodes[k].sum_g for k in leaves])
     sum_h = np.stack([nodes[k].sum_h for k in leaves])
-    if problem.criterion.code == EDGE:
-        signs = problem.criterion.votes(sum_g, sum_h)
-        own = [nodes[j].votes for j in leaves]
-        votes = np.stack([signs[k] if v is None else v for k, v in enumerate(own)])
-    else:
-        votes = problem.criterion.votes(sum_g, sum_h)
+    votes = problem.criterion.votes(sum_g, sum_h)
+    for k, number in enumerate(leaves):
+        if nodes[number].votes is not None:
+            votes[k] = nodes[number].votes
 
     entry = {number: ~k for k, number in enumerate(leaves)}
     first = 0

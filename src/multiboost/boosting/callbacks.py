@@ -1,6 +1,6 @@
 """What may happen after every round: stop early, keep time, report, write a log.
 
-A callback sees the run (`boosting.loop.Boosting`) after every round and may end it.
+A callback sees the run (`boosting.run.Run`) after every round and may end it.
 """
 
 from __future__ import annotations

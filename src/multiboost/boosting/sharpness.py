@@ -6,7 +6,7 @@ size is not.  So probabilities are made of c F, with the slope
     c = min(2, s / M),    M the (weighted) median margin of the training set.
 
 2 is the slope of theory.  The *sharpness* s is the median margin that log odds should have: large where classes are
-easy to tell apart, small where they are not.  It is measured on held-out rows where settings are compared
+easy to tell apart, small where they are not.  It is measured on held-out rows where plans are compared
 anyway (``trial``), as the one that gives them the least log-loss: the best slope falls with every round, the best
 sharpness hardly changes.  Elsewhere it is 6.
 """
@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ..data.target import Target
+from ..model.model import STEEPEST
+from .plan import SHARPNESS
 
-SHARPNESS = 6.0  # near the best one of clean tables
-STEEPEST = 2.0
 _RANGE = float(np.log(0.1)), float(np.log(60.0))  # where the best sharpness is looked for
 _PAIRS = 1 << 22  # of rows and labels whose margins are looked at
 
@@ -43,14 +43,10 @@ def median_margin(target: Target, scores: np.ndarray) -> float:
     step = -(-scores.size // _PAIRS)  # of a very large set every step-th row will do
     scores, signed = scores[::step], target.signed[::step]
     margins, weights = [], []
-    for t, part in enumerate(target.kind.tasks):
+    for t in range(len(target.kind.tasks)):
         true, weight = target.task_class[::step, t], target.task_weight[::step, t]
         rows = np.flatnonzero((true >= 0) & (weight > 0))
-        rivals = scores[rows, part]
-        column = true[rows] - part.start
-        own = rivals[np.arange(rows.size), column]
-        rivals[np.arange(rows.size), column] = -np.inf
-        margins.append(own - rivals.max(axis=1))
+        margins.append(target.kind.lead(scores[rows], t, true[rows] - target.kind.tasks[t].start))
         weights.append(weight[rows])
     if not margins:
         known = signed != 0
@@ -89,7 +85,8 @@ def log_loss(target: Target, scores: np.ndarray, slope: float) -> float:
 def best_sharpness(held_out: list[tuple[float, Target, np.ndarray]]) -> float:
     """The sharpness with the least log-loss of held-out rows.
 
-    Few rows, or rows without any mistake, say little: 6 is believed as far as one nat for a factor of e**sqrt(2).
+    Few rows, or rows without any mistake, say little.  So ln s has a prior, Normal(ln 6, 1): its penalty is
+    (ln(s / 6))^2 / 2.
 
     Parameters
     ----------
@@ -101,8 +98,8 @@ def best_sharpness(held_out: list[tuple[float, Target, np.ndarray]]) -> float:
 
     def loss(x: float) -> float:  # convex in the slope, for which it must not end at 2
         s = float(np.exp(x))
-        doubt = 0.5 * (x - np.log(SHARPNESS)) ** 2
-        return doubt + sum(log_loss(target, scores, s / median) for median, target, scores in known)
+        penalty = 0.5 * (x - np.log(SHARPNESS)) ** 2
+        return penalty + sum(log_loss(target, scores, s / median) for median, target, scores in known)
 
     return float(np.exp(_least(loss, *_RANGE))) if known else SHARPNESS
 

@@ -1,23 +1,36 @@
-"""Settings tried on a part of the training set, before the user's training."""
+"""Plans tried on a part of the training set, before the user's training."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
+from ..data.binned import Binned
 from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.team import Team
-from .loop import Boosting
-from .sharpness import SHARPNESS, best_sharpness, median_margin
-
-if TYPE_CHECKING:
-    from .settings import Settings
+from .plan import SHARPNESS, Plan
+from .run import Run
+from .sharpness import best_sharpness, median_margin
 
 _ROUNDS = 50
 _FOLDS = 5  # all of them are held out in turn up to _FEW rows, else only the first
 _FEW = 1000
+
+
+@dataclass
+class _Fold:
+    """A fold that is held out, raw, and the bins of the others."""
+
+    binned: Binned
+    labels: Target
+    held_out: Table
+    held_out_labels: Target
+
+    def scores(self, run: Run, team: Team) -> np.ndarray:
+        """Scores of the rows that are held out."""
+        return run.ensemble().scores(self.held_out, team)
 
 
 class Trial:
@@ -25,55 +38,59 @@ class Trial:
 
     Parameters
     ----------
-    table : Table
+    binned : Binned
+        Of the whole training set: all trials have its bins.
     target : Target
     n_rows : int
         At most, of the sample.
     team : Team
     """
 
-    def __init__(self, table: Table, target: Target, n_rows: int, team: Team):
-        rows = np.random.default_rng(0).permutation(table.n_rows)[:n_rows]
-        sample, self.labels, self.team = table.take(rows), target.take(rows), team
-        self.sample = sample if isinstance(sample, SparseTable) else sample.encoded()
+    def __init__(self, binned: Binned, target: Target, n_rows: int, team: Team):
+        rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
+        self.team = team
+        labels = target.take(rows)
         fold = np.arange(rows.size) % _FOLDS
-        folds = [fold == k for k in range(min(_FOLDS, rows.size) if rows.size <= _FEW else 1)]
-        self.parts = [(np.flatnonzero(~outside), np.flatnonzero(outside)) for outside in folds]
-        self._begun: dict[Settings, list[Boosting]] = {}
-        self._held_out: dict[Settings, list[tuple[float, Target, np.ndarray]]] = {}
+        self.folds = []
+        for k in range(min(_FOLDS, rows.size) if rows.size <= _FEW else 1):
+            inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            held_out = binned.table.take(rows[outside])
+            held_out = held_out if isinstance(held_out, SparseTable) else held_out.encoded()
+            one = _Fold(binned.take(rows[inside]), labels.take(inside), held_out, labels.take(outside))
+            self.folds.append(one)
+        self._begun: dict[str, list[Run]] = {}  # by the digests of plans
+        self._held_out: dict[str, list[tuple[float, Target, np.ndarray]]] = {}
 
-    def begin(self, *options: Settings) -> None:
+    def begin(self, *plans: Plan) -> None:
         """Make the runs ready for their first round.
 
         With all of them before the first is run, the first fit of all compiles what it can
-        while another process compiles the rest, see ``kernels.ahead``.
+        while another process compiles the rest, see ``kernels.warm``.
         """
-        for settings in options:
-            runs = []
-            for inside, outside in self.parts:
-                run = settings.boosting(self.sample.take(inside), self.labels.take(inside), self.team)
-                self._scores(run, outside)  # of no round yet, for the same reason
-                runs.append(run)
-            self._begun[settings] = runs
+        for plan in plans:
+            key = plan.digest()
+            if key in self._held_out:
+                continue
+            self._begun[key] = [Run(plan, fold.binned, fold.labels, self.team) for fold in self.folds]
+            for fold, run in zip(self.folds, self._begun[key], strict=True):
+                fold.scores(run, self.team)  # of no round yet, for the same reason
 
-    def losses(self, settings: Settings) -> np.ndarray:
+    def errors(self, plan: Plan) -> np.ndarray:
         """Weighted errors of the rows that are held out."""
-        if settings not in self._held_out:
-            if settings not in self._begun:
-                self.begin(settings)
-            runs = self._begun.pop(settings)
-            self._held_out[settings] = [self._run(run, *part) for run, part in zip(runs, self.parts, strict=True)]
-        return np.concatenate([target.errors(scores) for _, target, scores in self._held_out[settings]])
+        key = plan.digest()
+        if key not in self._held_out:
+            if key not in self._begun:
+                self.begin(plan)
+            runs = self._begun.pop(key)
+            self._held_out[key] = [self._run(run, fold) for run, fold in zip(runs, self.folds, strict=True)]
+        return np.concatenate([target.errors(scores) for _, target, scores in self._held_out[key]])
 
-    def sharpness(self, settings: Settings) -> float:
-        """The best one for the rows that were held out; the usual one where the settings were not run."""
-        return best_sharpness(self._held_out[settings]) if settings in self._held_out else SHARPNESS
+    def sharpness(self, plan: Plan) -> float:
+        """The best one for the rows that were held out; the usual one where the plan was not run."""
+        key = plan.digest()
+        return best_sharpness(self._held_out[key]) if key in self._held_out else SHARPNESS
 
-    def _run(self, run: Boosting, inside: np.ndarray, outside: np.ndarray) -> tuple[float, Target, np.ndarray]:
-        """Median margin of the rows inside, labels and scores of those outside."""
+    def _run(self, run: Run, fold: _Fold) -> tuple[float, Target, np.ndarray]:
+        """Median margin of the rows inside, labels and scores of those held out."""
         run.run(_ROUNDS)
-        median = median_margin(self.labels.take(inside), run.state.scores)
-        return median, self.labels.take(outside), self._scores(run, outside)
-
-    def _scores(self, run: Boosting, outside: np.ndarray) -> np.ndarray:
-        return run.builder.build().scores(self.sample.take(outside), self.team)
+        return median_margin(fold.labels, run.scores), fold.held_out_labels, fold.scores(run, self.team)

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
+from ..estimators.parameters import OPTIONS
 from ..extras import need
 from .failure import failures
 
@@ -29,6 +30,17 @@ _READ, _MODEL, _RUN, _OUT = "Reading", "Model", "The run", "Output"
 def _option(*names: str, help: str, panel: str, **more: Any):
     # A bracket is markup in a help text unless it is escaped: [tree] would not be shown.
     return typer.Option(*names, help=help.replace("[", "\\["), rich_help_panel=panel, show_default=False, **more)
+
+
+def _parameter(option: str, default: str = "", *more: str) -> Any:
+    """The type of an option that sets a parameter of the estimator, as it is declared there."""
+    parameter = OPTIONS[option]
+    kind = int if option == "seed" else parameter.kind or str
+    names = (f"--{option.replace('_', '-')}", *more)
+    return Annotated[
+        kind | None,
+        _option(*names, help=f"{parameter.short} {f'[{default}]' if default else ''}".strip(), panel=_MODEL),
+    ]
 
 
 Data = Annotated[
@@ -82,28 +94,19 @@ def train(
     config: Annotated[
         Path | None, _option("--config", help="TOML file of these options; what is given here wins.", panel=_MODEL)
     ] = None,
-    base: Annotated[
-        str | None,
-        _option(
-            "--base", help="stump, tree:50, product:3, selector, indicator, tree:8/product:2 ... [tree]", panel=_MODEL
-        ),
-    ] = None,
-    rounds: Annotated[int | None, _option("--rounds", "-n", help="Rounds of boosting. [200]", panel=_MODEL)] = None,
-    votes: Annotated[str | None, _option("--votes", help="real or discrete. [real]", panel=_MODEL)] = None,
-    loss: Annotated[str | None, _option("--loss", help="auto, exponential or logistic. [auto]", panel=_MODEL)] = None,
-    learning_rate: Annotated[float | None, _option("--learning-rate", help="Above 0, at most 1.", panel=_MODEL)] = None,
-    subsample: Annotated[
-        float | None, _option("--subsample", help="Share of the rows that a round sees, at most 1.", panel=_MODEL)
-    ] = None,
-    weighting: Annotated[
-        str | None, _option("--weighting", help="auto, uniform, half, balanced or given. [auto]", panel=_MODEL)
-    ] = None,
-    max_bins: Annotated[int | None, _option("--max-bins", help="Bins of numeric columns. [256]", panel=_MODEL)] = None,
-    min_category_rows: Annotated[
-        int | None, _option("--min-category-rows", help="Rarer categories count as missing. [2]", panel=_MODEL)
-    ] = None,
-    ridge: Annotated[float | None, _option("--ridge", help="Of the logistic loss. [1]", panel=_MODEL)] = None,
-    seed: Annotated[int | None, _option("--seed", help="Of whatever is random.", panel=_MODEL)] = None,
+    base: _parameter("base", "tree") = None,
+    rounds: _parameter("rounds", "200", "-n") = None,
+    votes: _parameter("votes", "real") = None,
+    loss: _parameter("loss", "auto") = None,
+    criterion: _parameter("criterion") = None,
+    step: _parameter("step") = None,
+    learning_rate: _parameter("learning_rate") = None,
+    subsample: _parameter("subsample") = None,
+    weighting: _parameter("weighting", "auto") = None,
+    max_bins: _parameter("max_bins", "256") = None,
+    min_category_rows: _parameter("min_category_rows", "2") = None,
+    ridge: _parameter("ridge", "1") = None,
+    seed: _parameter("seed") = None,
     patience: Annotated[
         int | None, _option("--patience", help="Stop after so many rounds without improvement.", panel=_RUN)
     ] = None,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.adaboost_mh import AdaBoostMHClassifier
+from ..estimators.multiboost_classifier import MultiBoostClassifier
 from .display import console, table_of
 from .examples import Examples, Roles, load, nominal_of
 from .failure import BadInput
@@ -38,7 +38,7 @@ def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignor
     fold = _folds(examples, folds, seed)
     found: list[dict[str, Any]] = []
     for name, parameters in candidates:
-        clf = AdaBoostMHClassifier(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
+        clf = MultiBoostClassifier(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
         check_parameters(clf)
         errors, seconds = [], 0.0
         for k in range(folds):
@@ -73,7 +73,7 @@ def _error(clf, examples: Examples) -> float:
     from ..evaluation import evaluate
 
     result = headline(evaluate(clf, examples.X, examples.y, examples.sample_weight, curves=False, n_mistakes=0))
-    return float(result["hamming_loss"] if clf._target_kind.kind == "multilabel" else result["error"])
+    return float(result["hamming_loss"] if clf.model_.kind.measure == "Hamming loss" else result["error"])
 
 
 def _folds(examples: Examples, folds: int, seed: int) -> np.ndarray:

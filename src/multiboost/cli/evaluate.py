@@ -6,7 +6,7 @@ import json as jsonlib
 import sys
 from pathlib import Path
 
-from ..estimators.persistence import load_model
+from ..estimators.saving import load_model
 from ..evaluation import Evaluation, evaluate, staged_evaluation
 from .display import console, table_of
 from .examples import examples_for
@@ -19,7 +19,7 @@ _MOST_MISTAKES = 20  # where the matrix is wider
 def run(model: Path, data: str, staged: bool, target, format, labels, ignore, weight, jobs, json) -> None:
     """Evaluate a model; the options are those of `app.evaluate`."""
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier, data, target, weight, ignore, format, labels)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels)
     if staged:
         _staged(classifier, examples, json)
         return

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..data.target import TargetKind, unknown_labels
+from ..data.kinds import unknown_labels
 from ..files import Content, read_file
 from ..files.content import NumberedNames
 from ..files.source import format_of
+from ..model.model import Model
 from .ambiguous import is_ambiguous
 from .failure import BadInput
 from .labels import matched
@@ -440,65 +441,65 @@ def reading(path: str, format: str | None, layout: dict, categories: dict[str, l
     return {}
 
 
-def reading_for(model, kind: TargetKind, path: str, format: str | None) -> dict[str, Any]:
+def reading_for(model: Model, path: str, format: str | None) -> dict[str, Any]:
     """Options that make a file be read as the training file of a model was.
 
     Parameters
     ----------
-    model : AdaBoostMHClassifier or Stored
-    kind : TargetKind
-        Of the model.
+    model : Model
     path : str
     format : str or None
     """
-    told = model.data_ or {}
-    listed_as_nominal = set(map(str, model.nominal_features or []))
+    told, kind = model.data or {}, model.kind
+    listed_as_nominal = set(map(str, model.parameters.get("nominal_features") or []))
     categories = {
         str(name): list(values)
-        for name, values in zip(_names_of(model) or [], model.categories_, strict=False)
+        for name, values in zip(_names_of(model) or [], model.columns.all_category_names(), strict=False)
         if values is not None and str(name) not in listed_as_nominal
     }
-    if kind.kind != "multilabel":
+    has_classes = kind.is_single or bool(kind.tasks)
+    if has_classes:
         for name, classes in zip(told.get("target", []), kind.classes, strict=False):
             if classes.dtype.kind in "UO":
                 categories[name] = [str(c) for c in classes]
-    return reading(path, format, told, categories, kind.kind == "multilabel")
+    return reading(path, format, told, categories, not has_classes)
 
 
-def _names_of(model) -> list[str] | None:
+def _names_of(model: Model) -> list[str] | None:
     """Names of a model's columns; None where they are numbered."""
-    names = getattr(model, "feature_names_in_", None)
-    return (model.data_ or {}).get("names") if names is None else [str(name) for name in names]
+    names = model.columns.names
+    return (model.data or {}).get("names") if names is None else [str(name) for name in names]
 
 
-def for_model(examples: Examples, model) -> Examples:
+def for_model(examples: Examples, model: Model) -> Examples:
     """The same examples with the columns of a model, in its order.
 
     Parameters
     ----------
     examples : Examples
-    model : AdaBoostMHClassifier or Stored
+    model : Model
     """
     names = _names_of(model)
-    examples = aligned(examples, names, model.n_features_in_, "the model")
-    nominal = {name for name, values in zip(names or [], model.categories_, strict=False) if values is not None}
+    examples = aligned(examples, names, model.columns.n, "the model")
+    categories = model.columns.all_category_names()
+    nominal = {name for name, values in zip(names or [], categories, strict=False) if values is not None}
     check_numbers(examples, nominal)
     return examples
 
 
-def examples_for(model, data: str, target, weight, ignore, format: str | None, labels: Path | None) -> Examples:
+def examples_for(model: Model, data: str, target, weight, ignore, format: str | None, labels: Path | None) -> Examples:
     """Read a file with the columns and classes of a model.
 
     Parameters
     ----------
-    model : AdaBoostMHClassifier
+    model : Model
     data : str
     target, weight, ignore
         As given; where they are not, those of the training that the file has.
     format, labels : see `read`
     """
-    told = model.data_ or {}
-    content = read(data, format, labels, **reading_for(model, model._target_kind, data, format))
+    told = model.data or {}
+    content = read(data, format, labels, **reading_for(model, data, format))
     given = [*(target or []), *([weight] if weight else []), *(ignore or [])]
     free = [name for name in content.names if name not in given] if told else []
     if weight is None and told.get("weight") in free:
@@ -509,4 +510,4 @@ def examples_for(model, data: str, target, weight, ignore, format: str | None, l
     examples = for_model(examples_of(content, Roles(target, weight, [*(ignore or []), *left_out])), model)
     if examples.y is None:
         raise BadInput(f"{examples.file}: which column is the class? Name it with --target")
-    return replace(examples, y=matched(examples, model._target_kind, "the model"))
+    return replace(examples, y=matched(examples, model.kind, "the model"))

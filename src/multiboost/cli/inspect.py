@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import spec_of
-from ..estimators.persistence import load_model
+from ..estimators.saving import load_model
 from ..evaluation import named_importances, round_rules
 from .display import console, table_of
 from .failure import BadInput
@@ -51,24 +50,26 @@ def run(model: Path, round: int | None, json: bool) -> None:
 
 
 def _facts(classifier) -> dict[str, Any]:
-    kind = classifier._target_kind
+    kind, plan = classifier.model_.kind, classifier.plan_
     data = classifier.data_ or {}
     nominal = sum(c is not None for c in classifier.categories_)
     classes = [str(c) for part in kind.classes for c in part]
     return {
-        "target": kind.kind,
+        "target": kind.name,
         "classes": ", ".join(classes[:20]) + (f" and {len(classes) - 20} more" if len(classes) > 20 else ""),
         "columns": f"{classifier.n_features_in_}, {nominal} of them nominal",
         "trained_on": f"{data['file']}, {data['rows']} rows" if data else "unknown (trained from Python)",
         "rounds": int(classifier.n_estimators_),
-        "base_learner": spec_of(classifier.base_learner_),
+        "estimator": type(classifier).__name__,
+        "base_learner": plan.learner_name,
         "votes": classifier.votes,
-        "loss": classifier.loss_,
-        "learning_rate": float(classifier.learning_rate_),
-        "subsample": float(classifier.subsample_),
+        "loss": plan.loss.name,
+        "criterion": plan.criterion,
+        "learning_rate": plan.learning_rate,
+        "subsample": plan.subsample,
         "weighting": classifier.weighting,
-        "max_bins": int(classifier.max_bins),
-        "min_category_rows": int(classifier.min_category_rows),
+        "max_bins": plan.max_bins,
+        "min_category_rows": plan.min_category_rows,
         "seed": classifier.random_state,
         "training_error": float(classifier.history_["training_error"][-1]),
         "digest": classifier.ensemble_.digest(),

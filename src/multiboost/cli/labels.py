@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.categories import text_of
-from ..data.target import TargetKind, as_labels, unknown_labels
+from ..data.kinds import TargetKind, as_labels, unknown_labels
 from .failure import BadInput
 
 
@@ -28,14 +28,14 @@ def matched(examples: Any, kind: TargetKind, owner: str) -> np.ndarray:
     ndarray (n,), or (n, columns) of floats (labels) or objects (tasks) with NaN or None for what is unknown
     """
     file, y = examples.file, examples.y
-    is_single = kind.kind in ("binary", "multiclass")
+    is_single = kind.is_single
     if is_single == hasattr(y, "num_rows"):
         one, several = "one class per row", "several labels or tasks"
         raise BadInput(f"{file} has {several if is_single else one}, but {owner} has {one if is_single else several}")
     if is_single:
         what = f"the target {examples.target[0]!r}" if examples.target else "the class"
         return _same_classes(np.asarray(y), kind.classes[0], file, what, owner)
-    if kind.kind == "multilabel":
+    if not kind.tasks:
         return _same_labels(examples, [str(name) for name in kind.classes[0]], owner)
     values = as_labels(y)
     if values.shape[1] != len(kind.classes):

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.stored import Stored
+from ..estimators.threads import thread_count
 from ..extras import need
 from ..files import read_batches
 from ..files.source import split_suffixes
 from ..files.write import whole_file
+from ..kernels.team import Team
+from ..model.model import Model
+from ..model.storage import load
 from .examples import Roles, examples_of, for_model, reading_for, with_labels
 from .failure import BadInput, check_writable
 
@@ -32,51 +35,34 @@ def run(model: Path, data: str, out: Path | None, scores: bool, proba: bool, for
         check_writable(Path(target), "--out")
         if Path(target).absolute() in (Path(data).absolute(), model.absolute()):
             raise BadInput(f"--out {out} would overwrite what is read")
-    stored = Stored(model)  # not load_model: scikit-learn, which prediction does not need, takes a second
-    stored.n_jobs = jobs
-    told = stored.data_ or {}
-    options = with_labels(data, format, labels, reading_for(stored, stored.kind, data, format))
+    fitted = load(model)  # not load_model: scikit-learn, which prediction does not need, takes a second
+    told = fitted.data or {}
+    options = with_labels(data, format, labels, reading_for(fitted, data, format))
     # What training set aside may be there again: it is not looked at.
     aside = [*told.get("target", []), *told.get("ignore", []), *([told["weight"]] if told.get("weight") else [])]
     batches = read_batches(data, format, _ROWS, **options)
-    with whole_file(target) as file, closing(_Writer(file, suffix)) as writer:
+    with whole_file(target) as file, closing(_Writer(file, suffix)) as writer, Team(thread_count(jobs)) as team:
         for content in batches:
             here = [name for name in aside if name in content.names and name not in (ignore or [])]
-            examples = for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), stored)
-            writer.write(_columns(stored, examples.X, scores, proba))
+            examples = for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), fitted)
+            writer.write(_columns(fitted, fitted.scores(fitted.table(examples.X), team), scores, proba))
 
 
-def _columns(stored: Stored, X, scores: bool, proba: bool) -> dict[str, Any]:
-    """Named columns of the output."""
-    kind = stored.kind
-    tasks = (stored.data_ or {}).get("target") or []
+def _columns(model: Model, found: np.ndarray, scores: bool, proba: bool) -> dict[str, Any]:
+    """Named columns of the output, from scores F (n, K)."""
+    kind, targets = model.kind, (model.data or {}).get("target") or []
     if scores:
-        values = stored.decision_function(X)
-        names = _of_tasks(kind, tasks) if kind.kind == "multitask" else kind.label_names()
-        return _named(names, values.reshape(len(values), -1))
+        return _named(kind.score_names(targets), found)
     if proba:
-        values = stored.predict_proba(X)
-        if kind.kind == "multitask":
-            return _named(_of_tasks(kind, tasks), np.concatenate(values, axis=1))
-        return _named([str(c) for c in kind.classes[0]], values)
-    values = stored.predict(X)
-    if kind.kind == "multilabel":
-        return _named([str(c) for c in kind.classes[0]], values)
-    if kind.kind == "multitask":
-        return _named([_task(tasks, t) for t in range(len(kind.classes))], values)
-    return {tasks[0] if tasks else "prediction": values}
+        values = model.probabilities(found)
+        values = np.concatenate(values, axis=1) if isinstance(values, list) else values
+        return _named(kind.probability_names(targets), values)
+    return _named(kind.answer_columns(targets), model.answer(found))
 
 
-def _of_tasks(kind, tasks: list[str]) -> list[str]:
-    return [f"{_task(tasks, t)}:{c}" for t, classes in enumerate(kind.classes) for c in classes]
-
-
-def _task(tasks: list[str], t: int) -> str:
-    return tasks[t] if t < len(tasks) else f"task {t}"
-
-
-def _named(names: list[str], values) -> dict[str, Any]:
-    return {name: values[:, k] for k, name in enumerate(names)}
+def _named(names: list[str], values: np.ndarray) -> dict[str, Any]:
+    columns = values.reshape(len(values), -1)
+    return {name: columns[:, k] for k, name in enumerate(names)}
 
 
 class _Writer:

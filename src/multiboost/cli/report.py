@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..estimators.persistence import load_model
+from ..estimators.saving import load_model
 from ..report import write_report
 from .display import console
 from .examples import examples_for
@@ -15,6 +15,6 @@ def run(model: Path, data: str, out: Path, title, target, format, labels, ignore
     """Write a report; the options are those of `app.report`."""
     check_writable(out, "--out")
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier, data, target, weight, ignore, format, labels)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels)
     write_report(classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title)
     console().print(f"{out} written")

@@ -9,29 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..base import base_learner_from
-from ..estimators.checks import thread_count
+from ..estimators.parameters import OPTIONS
 from .failure import BadInput
 
-# Option -> parameter of the estimator.
-PARAMETERS = {
-    "base": "base_learner",
-    "rounds": "n_estimators",
-    "votes": "votes",
-    "loss": "loss",
-    "learning_rate": "learning_rate",
-    "subsample": "subsample",
-    "weighting": "weighting",
-    "max_bins": "max_bins",
-    "min_category_rows": "min_category_rows",
-    "ridge": "ridge",
-    "seed": "random_state",
-    "jobs": "n_jobs",
-}
 _LISTS = ("target", "ignore", "nominal")
 _PATHS = ("out", "labels", "checkpoint", "resume", "log", "report")
 _FLAGS = ("json", "quiet")
-_WHOLE = ("rounds", "max_bins", "min_category_rows", "seed", "patience", "jobs")
-_NUMBERS = ("valid_fraction", "learning_rate", "subsample", "ridge")
+_WHOLE = {"patience", "seed", "jobs"} | {name for name, p in OPTIONS.items() if p.kind is int}
+_NUMBERS = {"valid_fraction"} | {name for name, p in OPTIONS.items() if p.kind is float}
 _TIMES = ("time_limit", "every")
 
 
@@ -84,27 +69,26 @@ def _check_type(config: Path, key: str, name: str, value: Any) -> None:
         raise BadInput(f"{config}: {key!r} must be {wanted}; got {value!r}")
 
 
-def check_parameters(classifier: Any) -> None:
+def check_parameters(estimator: Any) -> None:
     """Refuse bad parameters before any file is read, by the names of the options."""
     try:
-        classifier._check_parameters()
-        thread_count(classifier.n_jobs)
-    except ValueError as error:
-        raise BadInput(in_options(str(error))) from error
-    try:
-        base_learner_from(classifier.base_learner)
+        base_learner_from(estimator.base_learner)
     except ValueError as error:
         text = re.sub(r"^base_learner='.*?': ", "", str(error))
-        raise BadInput(f"--base {classifier.base_learner}: {text}") from error
+        raise BadInput(f"--base {estimator.base_learner}: {text}") from error
+    try:
+        estimator.check_parameters()
+    except ValueError as error:
+        raise BadInput(in_options(str(error))) from error
 
 
 def in_options(text: str) -> str:
     """A message of the estimator, with options for its parameters."""
-    options = {parameter: option for option, parameter in PARAMETERS.items()}
+    options = {parameter.name: option for option, parameter in OPTIONS.items()}
     pattern = rf"\b({'|'.join(options)})(?==| must)"
     return re.sub(pattern, lambda m: "--" + options[m[1]].replace("_", "-"), text)
 
 
 def parameters_of(options: dict[str, Any]) -> dict[str, Any]:
     """Parameters of the estimator; what is not given keeps the estimator's default."""
-    return {PARAMETERS[name]: options[name] for name in PARAMETERS if options.get(name) is not None}
+    return {p.name: options[name] for name, p in OPTIONS.items() if options.get(name) is not None}

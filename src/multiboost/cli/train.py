@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import spec_of
 from ..boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
-from ..data.target import TargetKind, as_labels, recognise
-from ..estimators.adaboost_mh import AdaBoostMHClassifier
+from ..data.kinds import TargetKind, as_labels, recognise
+from ..estimators.multiboost_classifier import MultiBoostClassifier
 from ..estimators.validation import seed_of
 from .display import LiveDisplay, console, table_of
 from .examples import (
@@ -43,7 +42,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     _check(data, options)
     roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [])
     every = seconds_of(options["every"], "--every") if options["every"] else 60.0
-    classifier = AdaBoostMHClassifier(**parameters_of(options))
+    classifier = MultiBoostClassifier(**parameters_of(options))
     check_parameters(classifier)
     callbacks = _callbacks(options, quiet or as_json)
     training = load(data, roles, format=options["format"], labels=options["labels"])
@@ -53,7 +52,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     valid, test = (_load_like(training, kind, options[name], roles, options) for name in ("valid", "test"))
     training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"])
     # Before the rounds: a checkpoint is a model file, too, and should know as much.
-    classifier.data_ = {
+    provenance = {
         "file": Path(training.file).name,
         "rows": training.n_rows,
         **training.layout,
@@ -68,12 +67,13 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
         training.X, training.y, training.sample_weight, training.label_weight,
         validation=None if valid is None else (valid.X, valid.y, valid.sample_weight),
         callbacks=callbacks, checkpoint=options["checkpoint"], checkpoint_every=every, resume=_resume(options),
+        provenance=provenance,
     )  # fmt: skip
     seconds = perf_counter() - begin
     if options["out"]:
         classifier.save(options["out"])
-    watch = next(c for c in callbacks if isinstance(c, StopOnInterrupt))
-    summary = _summary(classifier, valid, test, seconds, watch.asked)
+    interrupt = next(c for c in callbacks if isinstance(c, StopOnInterrupt))
+    summary = _summary(classifier, valid, test, seconds, interrupt.asked)
     if as_json:
         print(jsonlib.dumps(summary))
     elif not quiet:
@@ -82,9 +82,9 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
         from ..report import write_report
 
         held_out = test or valid or training
-        y = held_out.y if held_out is not training else matched(training, classifier._target_kind, "the model")
+        y = held_out.y if held_out is not training else matched(training, classifier.model_.kind, "the model")
         write_report(classifier, held_out.X, y, options["report"], sample_weight=held_out.sample_weight)
-    if watch.asked:
+    if interrupt.asked:
         saved = f"; the model is in {options['out']}" if options["out"] else ""
         raise Interrupted(f"interrupted after {classifier.n_estimators_} rounds{saved}")
 
@@ -137,7 +137,7 @@ def _load_like(training: Examples, kind: TargetKind, path: str | None, roles: Ro
     """Another file with the columns and classes of the training file."""
     if not path:
         return None
-    format, multilabel = options["format"], kind.kind == "multilabel"
+    format, multilabel = options["format"], not (kind.is_single or kind.tasks)
     text = text_columns(training)
     hints = reading(path, format, training.layout, text, multilabel)
     other = load(path, roles, format=format, labels=options["labels"], **hints)
@@ -201,7 +201,7 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool) -> dict
         "loss": classifier.loss_,
         "learning_rate": float(classifier.learning_rate_),
         "subsample": float(classifier.subsample_),
-        "base_learner": spec_of(classifier.base_learner_),
+        "base_learner": classifier.plan_.learner_name,
         "seconds": round(seconds, 3),
         "interrupted": interrupted,
         "training_error": float(classifier.history_["training_error"][-1]),

@@ -8,9 +8,8 @@ from time import perf_counter
 
 import numpy as np
 
-from ..estimators.adaboost_mh import AdaBoostMHClassifier
-from ..kernels.dtypes import COARSE, FINE, SIGN
-from ..kernels.histogram import Payload, with_loops
+from ..estimators.multiboost_classifier import MultiBoostClassifier
+from ..kernels.histogram import compile_loops
 from .display import console
 
 # One training of each kind of kernel: (what it is for, base learner, parameters, nominal columns or not).
@@ -29,20 +28,14 @@ def run(quiet: bool) -> None:
     X, y = rng.integers(0, 9, (60, 3)), np.arange(60) % 3
     for name, learner, parameters, nominal in _KINDS:
         with _timed(name, quiet):
-            clf = AdaBoostMHClassifier(learner, 2, nominal_features=[0] if nominal else None, **parameters)
+            clf = MultiBoostClassifier(learner, 2, nominal_features=[0] if nominal else None, **parameters)
             clf.fit(X, y).predict(X)
     with _timed("columns of many values", quiet):
-        AdaBoostMHClassifier("tree:4", 2, loss="exponential").fit(rng.normal(size=(200, 3)), np.arange(200) % 3)
+        MultiBoostClassifier("tree:4", 2, loss="exponential").fit(rng.normal(size=(200, 3)), np.arange(200) % 3)
     with _timed("many columns, discrete votes", quiet):
-        # Where few samples have all the weight, as after many rounds, bounds come from other kernels.
-        for weight in (None, np.geomspace(1.0, 1e9, len(y))):
-            AdaBoostMHClassifier("product:2", 2, votes="discrete").fit(np.tile(X, (1, 20)), y, sample_weight=weight)
+        MultiBoostClassifier("product:2", 2, votes="discrete").fit(np.tile(X, (1, 20)), y)
     with _timed("any number of labels", quiet):
-        for dtype in (COARSE, FINE):
-            for lanes in (1, 2, 4, 8, 12, 16):
-                none, empty = np.zeros(0, np.int32), np.zeros(0, dtype)
-                sign = np.zeros(0, SIGN) if dtype is FINE else None
-                with_loops(Payload(empty, lanes, False, none, empty, lanes, lanes, sign))
+        compile_loops()
     with _timed("many rows, single rows", quiet):
         clf.predict(np.tile(X, (1000, 1)))  # many rows have a kernel of their own, and so has one
         clf.compiled()

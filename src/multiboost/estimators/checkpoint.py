@@ -1,43 +1,29 @@
 """Checkpoints: a run that is killed goes on as if nothing had happened, bit for bit.
 
 A checkpoint is a model file with what the run needs besides: the scores F of the training
-set, and a fingerprint of the training set and the settings, so that a run is not continued
+set, and fingerprints of the training set and the plan, so that a run is not continued
 with other data.
 """
 
 from __future__ import annotations
 
-import copy
-import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from ..base import spec_of
 from ..boosting.callbacks import Callback
-from ..boosting.loop import Boosting
-from ..boosting.settings import Settings
-from ..data.target import Target
-from ..ensemble.modelfile import ModelFileError, read_model
-from .persistence import load_model, save_classifier
+from ..boosting.plan import Plan
+from ..boosting.run import Run, Start
+from ..model.model import Model
+from ..model.modelfile import ModelFileError
+from ..model.storage import WRONG, load_with, save
 
 SCORES = "run.scores"
-
-
-def fingerprint(boosting: Boosting, target: Target, settings: Settings) -> str:
-    """A hash of everything that the rounds of a run depend on."""
-    digest = hashlib.blake2b(digest_size=16)
-    blocks = boosting.problem.dataset.blocks
-    for array in (target.signed, blocks.codes, blocks.row_start, blocks.block, blocks.column):
-        digest.update(repr((array.shape, array.dtype.str)).encode())
-        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
-    parts = (
-        settings.loss.name, settings.votes, spec_of(settings.base_learner), float(settings.step.learning_rate),
-        float(settings.ridge), settings.seed, float(settings.subsample),
-    )  # fmt: skip
-    digest.update(repr(parts).encode())
-    return digest.hexdigest()
+# Parameters that may differ: how long to go on.
+_FREE = ("n_estimators", "warm_start")
 
 
 class Checkpoint(Callback):
@@ -45,22 +31,21 @@ class Checkpoint(Callback):
 
     Parameters
     ----------
-    classifier : AdaBoostMHClassifier
-    target : Target
-    settings : Settings
     path : str or path
     every : float
         Seconds.
+    model_of : callable
+        The model of so many rounds.
     """
 
-    def __init__(self, classifier, target: Target, settings: Settings, path, every: float):
-        self.classifier, self.target, self.settings = classifier, target, settings
+    def __init__(self, path, every: float, model_of: Callable[[int], Model]):
         self.path = Path(path)
         self.every = every
+        self.model_of = model_of
 
     def begin(self, run):
         self._last = perf_counter()
-        self._fingerprint = fingerprint(run, self.target, self.settings)
+        self._fingerprint = run.fingerprint()
         self._written = run.n_rounds
 
     def after_round(self, run):
@@ -69,13 +54,12 @@ class Checkpoint(Callback):
         return False
 
     def end(self, run):
-        if run.whole and run.n_rounds > self._written:
+        if run.consistent and run.n_rounds > self._written:
             self._write(run)
 
-    def _write(self, run) -> None:
-        snapshot = copy.copy(self.classifier)
-        snapshot._keep(run, self.target, self.settings, run.n_rounds)
-        save_classifier(snapshot, self.path, {"run": {"fingerprint": self._fingerprint}}, {SCORES: run.state.scores})
+    def _write(self, run: Run) -> None:
+        more = {"run": {"fingerprint": self._fingerprint}}
+        save(self.model_of(run.n_rounds), self.path, more, {SCORES: run.scores})
         self._written = run.n_rounds
         self._last = perf_counter()
 
@@ -85,24 +69,65 @@ class Resumed:
 
     Attributes
     ----------
-    classifier : AdaBoostMHClassifier
-        The model so far.
-    scores : ndarray (n, K)
+    path : str or path
+    model : Model
+        The rounds so far.
+    plan : Plan
     """
 
     def __init__(self, path):
         self.path = path
-        self.classifier = load_model(path)
-        header, arrays = read_model(path)
-        if "run" not in header or SCORES not in arrays:
+        self.model, header, arrays = load_with(path)
+        if not isinstance(header.get("run"), dict) or SCORES not in arrays:
             raise ModelFileError(f"{path} is a model, not a checkpoint: a run cannot go on from it")
-        self._fingerprint = header["run"].get("fingerprint")
-        self.scores = np.ascontiguousarray(arrays[SCORES], dtype=np.float64)
-
-    def check(self, boosting: Boosting, target: Target, settings: Settings) -> None:
-        """Refuse to go on with other data or settings."""
-        if fingerprint(boosting, target, settings) != self._fingerprint:
-            raise ValueError(
-                f"{self.path} was written by a run on other data or with other settings; go on with the same table, "
-                "weights and parameters, or start anew without resume"
+        if header["schema"] < 2:
+            raise ModelFileError(
+                f"{path} is a checkpoint of an older version: its model can be loaded, but a run cannot go on from it; "
+                "start anew without resume"
             )
+        try:
+            self._fingerprint = dict(header["run"]["fingerprint"])
+            self.plan = Plan.from_dict(self.model.plan)
+        except WRONG as error:
+            raise ModelFileError(f"{path} is not a checkpoint that can be used here: {error}") from error
+        self._scores = np.ascontiguousarray(arrays[SCORES], dtype=np.float64)
+
+    def check_parameters(self, given: dict[str, Any]) -> None:
+        """Refuse to go on with other parameters.
+
+        Parameters
+        ----------
+        given : dict
+            As a model file has them.
+        """
+        for name, value in self.model.parameters.items():
+            if name in given and name not in _FREE and given[name] != value:
+                raise ValueError(
+                    f"{self.path} was written by a run with {name}={value!r}, this one has {given[name]!r}; go on with "
+                    "the same parameters, or start anew without resume"
+                )
+
+    def start(self, shape: tuple[int, int]) -> Start:
+        """Where the run goes on from.
+
+        Parameters
+        ----------
+        shape : tuple
+            Samples and labels of the training set.
+        """
+        if self._scores.shape != shape:
+            raise ValueError(
+                f"{self.path}: its run had {self._scores.shape} samples and labels, this one has {shape}; go on with "
+                "the same table"
+            )
+        return Start(self.model.ensemble, self._scores, self.model.history, self.model.state)
+
+    def check(self, run: Run) -> None:
+        """Refuse to go on with other data."""
+        now, then = run.fingerprint(), self._fingerprint
+        for what, digest in now.items():
+            if then.get(what) != digest:
+                raise ValueError(
+                    f"{self.path} was written by a run on other data or with other weights: the {what} are not the "
+                    "same; go on with the same table and weights, or start anew without resume"
+                )

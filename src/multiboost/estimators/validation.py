@@ -5,31 +5,49 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
 from ..base.stump import Cut
 from ..data.table import Table, as_table, is_frame
 from ..kernels.subset import NOMINAL
+from ..model.model import Columns
 
 
-def check_table(estimator, X, *, reset: bool, nominal_features=None) -> Table:
-    """X as a `Table`; sets or checks the feature names and their number.
+class _Door(BaseEstimator):
+    """Takes the names and the number of columns, so that the estimator itself stays as it was until it has learned."""
+
+
+def learn_table(estimator, X, nominal_features=None) -> tuple[Table, Columns]:
+    """The training table, and its columns: their number, names and categories.
+
+    The estimator is named in messages and not changed.
 
     Parameters
     ----------
     estimator : estimator
     X : array, sparse matrix or data frame
-    reset : bool
-        Whether this is the training table, whose categories are learned.
     nominal_features : list of str, list of int, mask or None
     """
-    table = _check_shape(estimator, X, reset, nominal_features)
-    if reset:
-        nominal = nominal_mask(nominal_features, table)
-        estimator._categories = table.with_categories(nominal) if nominal.any() else None
-    else:
-        table.categories = estimator._categories
+    door = _Door()
+    table = _check_shape(estimator, door, X, reset=True, nominal=nominal_features is not None)
+    nominal = nominal_mask(nominal_features, table)
+    categories = table.with_categories(nominal) if nominal.any() else None
+    return table, Columns(door.n_features_in_, getattr(door, "feature_names_in_", None), categories)
+
+
+def check_table(estimator, X) -> Table:
+    """A table for a fitted estimator: with the columns of its training.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array, sparse matrix or data frame
+    """
+    categories = estimator.model_.columns.categories
+    table = _check_shape(estimator, estimator, X, reset=False, nominal=categories is not None)
+    table.categories = categories
     return table
 
 
@@ -93,8 +111,8 @@ def _list_of(nominal_features) -> np.ndarray:
     return given
 
 
-def _check_shape(estimator, X, reset: bool, nominal_features) -> Table:
-    """X as a `Table` with checked names and number of columns."""
+def _check_shape(estimator, door, X, *, reset: bool, nominal: bool) -> Table:
+    """X as a `Table`; ``door`` learns the names and the number of columns, or knows them."""
     if is_frame(X):
         table = as_table(X)
         if table.n_rows == 0 or table.n_columns == 0:
@@ -102,9 +120,8 @@ def _check_shape(estimator, X, reset: bool, nominal_features) -> Table:
                 f"Found array with {table.n_rows} sample(s) (shape=({table.n_rows}, {table.n_columns})) while a "
                 "minimum of 1 sample and 1 feature is required."
             )
-        _check_names(estimator, X, table, reset)
+        _check_names(estimator, door, X, table, reset)
         return table
-    nominal = nominal_features is not None if reset else estimator._categories is not None
     try:
         X = check_array(
             X,
@@ -121,23 +138,23 @@ def _check_shape(estimator, X, reset: bool, nominal_features) -> Table:
         raise
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must hold real numbers")
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    validate_data(door, X, reset=reset, skip_check_array=True)
     return as_table(X)
 
 
-def _check_names(estimator, X, table: Table, reset: bool) -> None:
+def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
     names = table.names or []
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"two columns of X have the same name: {', '.join(sorted(twice))}; rename one")
     if hasattr(X, "__dataframe__") and not hasattr(X, "schema"):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)  # pandas: scikit-learn's own messages
+        validate_data(door, X, reset=reset, skip_check_array=True)  # pandas: scikit-learn's own messages
         return
     if reset:
-        estimator.feature_names_in_ = np.asarray(names, dtype=object)
-        estimator.n_features_in_ = table.n_columns
+        door.feature_names_in_ = np.asarray(names, dtype=object)
+        door.n_features_in_ = table.n_columns
         return
-    seen = getattr(estimator, "feature_names_in_", None)
+    seen = getattr(door, "feature_names_in_", None)
     if seen is not None and list(seen) != list(names):
         unknown = [n for n in names if n not in set(seen)]
         absent = [n for n in seen if n not in set(names)]
@@ -147,10 +164,10 @@ def _check_names(estimator, X, table: Table, reset: bool) -> None:
             + (f"Feature names seen at fit time, yet now missing: {', '.join(absent)}\n" if absent else "")
             + ("Feature names must be in the same order as they were in fit.\n" if not unknown and not absent else "")
         )
-    if table.n_columns != estimator.n_features_in_:
+    if table.n_columns != door.n_features_in_:
         raise ValueError(
             f"X has {table.n_columns} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
+            f"{door.n_features_in_} features as input"
         )
 
 

@@ -19,8 +19,7 @@ def names_in_tests(clf) -> list[str]:
 
 def category_names(clf, column: int) -> list[str] | None:
     """Names of a nominal column's categories; None for numbers."""
-    categories = clf._categories[column] if clf._categories and column < len(clf._categories) else None
-    return None if categories is None else categories.names
+    return clf.model_.columns.category_names(column)
 
 
 def shown_value(clf, column: int, value: float) -> float | str | None:

@@ -56,7 +56,7 @@ class LearningCurveDisplay:
 
         Parameters
         ----------
-        estimator : AdaBoostMHClassifier
+        estimator : fitted estimator
             Fitted.
         X, y, sample_weight
             Held-out rows; without them only the curves of training are drawn.
@@ -130,7 +130,7 @@ class MarginDistributionDisplay:
 
         Parameters
         ----------
-        estimator : AdaBoostMHClassifier
+        estimator : fitted estimator
             Fitted.
         X, y, sample_weight
         rounds : iterable of int, default=None
@@ -192,7 +192,7 @@ class ShapeDisplay:
 
         Parameters
         ----------
-        estimator : AdaBoostMHClassifier
+        estimator : fitted estimator
             Fitted, of stumps or other base learners that cut one column.
         feature : str or int
             Name or position of a column.

@@ -182,7 +182,7 @@ def evaluate(
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
     y : labels as in ``fit``
@@ -206,7 +206,7 @@ def evaluate(
     >>> from sklearn.datasets import load_iris
     >>> from multiboost import AdaBoostMHClassifier, evaluate
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = AdaBoostMHClassifier("stump", n_estimators=20, votes="discrete").fit(X, y)
+    >>> clf = AdaBoostMHClassifier("stump", n_estimators=20).fit(X, y)
     >>> round(evaluate(clf, X, y).error, 3)
     0.033
     """
@@ -225,7 +225,7 @@ def staged_evaluation(
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
     X, y, sample_weight
         As in `evaluate`.
@@ -248,8 +248,8 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
     a = outcome.answers
     tasks = [
         TaskEvaluation(
-            name=a.question_names[q],
-            classes=a.class_names(q),
+            name=a.kind.question_names[q],
+            classes=a.kind.answer_names(q),
             error=outcome.question_error(q),
             balanced_error=outcome.balanced_error(q),
             log_loss=outcome.log_loss(q),
@@ -259,7 +259,7 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
     ]
     labels = [_label(outcome, k, name, curves, n_bins) for k, name in enumerate(a.kind.label_names())]
     return Evaluation(
-        kind=a.kind.kind,
+        kind=a.kind.name,
         n_rows=len(a.encoded),
         n_rounds=outcome.n_rounds,
         weight=float(a.weight.sum()),
@@ -284,7 +284,7 @@ def _label(outcome: Outcome, k: int, name: str, curves: bool, n_bins: int) -> La
     rates = positive_rates(positive, p, weight)
     return LabelEvaluation(
         name=name,
-        task=a.task_of(k),
+        task=a.kind.question_of(k),
         prevalence=float(weight[positive].sum()) / total if total > 0 else None,
         error=float(weight[(outcome.scores[rows, k] > 0) != positive].sum()) / total if total > 0 else None,
         auc=None if rates is None else area(*rates[:2]),
@@ -302,11 +302,11 @@ def _mistakes(outcome: Outcome, n_mistakes: int) -> list[Mistake]:
         rows, margin = a.rows(q), outcome.decision_margins(q)
         wrong = np.flatnonzero(outcome.guesses[rows, q] != a.encoded[rows, q])
         worst = wrong[np.argsort(margin[wrong], kind="stable")[:n_mistakes]]
-        p, names = outcome.true_probability(q), a.class_names(q)
+        p, names = outcome.true_probability(q), a.kind.answer_names(q)
         found += [
             Mistake(
                 row=int(rows[i]),
-                task=a.question_names[q],
+                task=a.kind.question_names[q],
                 true=names[a.encoded[rows[i], q]],
                 predicted=names[outcome.guesses[rows[i], q]],
                 margin=float(margin[i]),
@@ -322,7 +322,7 @@ def _add_values(clf, X, mistakes: list[Mistake]) -> None:
     names = column_names(clf)
     shown = np.argsort(-clf.feature_importances_, kind="stable")[:_N_VALUES]
     rows = np.unique([m.row for m in mistakes])
-    table = check_table(clf, X, reset=False).take(rows)
+    table = check_table(clf, X).take(rows)
     values = table.rows(0, len(rows))
     for mistake in mistakes:
         row = values[np.searchsorted(rows, mistake.row)]

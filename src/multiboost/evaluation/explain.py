@@ -218,7 +218,7 @@ def round_rules(clf, rounds=None) -> list[RoundRules]:
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
     rounds : iterable of int, default=None
         Counted from 1; None means all.
@@ -233,7 +233,7 @@ def round_rules(clf, rounds=None) -> list[RoundRules]:
     >>> from sklearn.datasets import load_iris
     >>> from multiboost import AdaBoostMHClassifier, round_rules
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> clf = AdaBoostMHClassifier("stump", n_estimators=2, votes="discrete").fit(X, y)
+    >>> clf = AdaBoostMHClassifier("stump", n_estimators=2).fit(X, y)
     >>> print(round_rules(clf)[0])
     if petal length (cm) > 2.45 (missing: yes)
       0: -0.805, 1: +0.805, 2: +0.805
@@ -243,7 +243,7 @@ def round_rules(clf, rounds=None) -> list[RoundRules]:
     check_is_fitted(clf)
     e = clf.ensemble_
     wanted = range(1, e.n_rounds + 1) if rounds is None else [int(t) for t in rounds]
-    names, labels = names_in_tests(clf), clf._target_kind.label_names()
+    names, labels = names_in_tests(clf), clf.model_.kind.label_names()
     found = []
     for t in wanted:
         if not 1 <= t <= e.n_rounds:
@@ -266,7 +266,7 @@ def named_importances(clf) -> list[Importance]:
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
 
     Returns

@@ -71,7 +71,7 @@ def learning_curves(
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
     X, y, sample_weight
         Held-out rows; without them there are the curves of training only.
@@ -88,7 +88,7 @@ def learning_curves(
     """
     kept = clf.ensemble_.n_rounds
     rounds = some_rounds(kept) if rounds is None else sorted({int(t) for t in rounds})
-    measure = "Hamming loss" if clf._target_kind.kind == "multilabel" else "error"
+    measure = clf.model_.kind.measure
     curves = LearningCurves(
         rounds,
         measure,
@@ -118,7 +118,7 @@ def _of_history(clf, name: str, rounds: list[int]) -> list[float | None]:
 
 def measured(outcome: Outcome) -> float | None:
     """The error that learning curves show."""
-    return outcome.hamming_loss() if outcome.answers.kind.kind == "multilabel" else outcome.error()
+    return outcome.hamming_loss() if outcome.answers.kind.measure == "Hamming loss" else outcome.error()
 
 
 def _follow(clf, X, y, sample_weight, rounds, margin_rounds, *, risks=True):

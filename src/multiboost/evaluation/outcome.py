@@ -19,9 +19,10 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ..data.target import Target, TargetKind, as_labels
-from ..estimators.link import early_slope, probabilities
+from ..data.kinds import TargetKind, as_labels
+from ..data.target import Target
 from ..estimators.validation import check_weights
+from ..losses import Loss
 
 _EPS = np.finfo(np.float64).eps  # a probability is kept this far from 0, as scikit-learn does
 
@@ -43,48 +44,27 @@ class Answers:
     signs : ndarray (n, K) int8
         Y, 0 where unknown.
     weight : ndarray (n,)
-    signed : ndarray (n, K) or None
-        W0 Y as in training, for the risk; None where training had label weights of its own.
+    target : Target or None
+        With weights as in training, for the risk; None where training had label weights of its own.
     """
 
     def __init__(self, clf, y, sample_weight=None):
         check_is_fitted(clf)
-        self.kind: TargetKind = clf._target_kind
+        self.kind: TargetKind = clf.model_.kind
         y = as_labels(y)
-        if y.ndim == 2 and y.shape[1] == 1 and self.kind.kind in ("binary", "multiclass"):
+        if y.ndim == 2 and y.shape[1] == 1 and self.kind.is_single:
             y = y.ravel()
         self.encoded = self.kind.encode(y)
         self.signs = self.kind.signs(self.encoded)
         given = check_weights(sample_weight, len(y))
         self.weight = np.ones(len(y)) if given is None else given
-        self.signed = None
+        self.target = None
         if clf.weighting != "given":
-            self.signed = Target(self.kind, y, clf.weighting, given).signed
-
-    @cached_property
-    def question_names(self) -> list[str]:
-        """One name per question; empty for the only one."""
-        kind = self.kind
-        if kind.kind == "multilabel":
-            return [str(c) for c in kind.classes[0]]
-        return [""] if len(kind.classes) == 1 else [f"task {t}" for t in range(len(kind.classes))]
-
-    def class_names(self, question: int) -> list[str]:
-        """Possible answers to a question."""
-        if self.kind.kind == "multilabel":
-            return ["0", "1"]
-        return [str(c) for c in self.kind.classes[question]]
+            self.target = Target(self.kind, y, clf.weighting, given, class_weight=clf.class_weight)
 
     def rows(self, question: int) -> np.ndarray:
         """Rows that take part in a question."""
         return np.flatnonzero((self.encoded[:, question] >= 0) & (self.weight > 0))
-
-    def task_of(self, label: int) -> int:
-        """The question that a column of F belongs to."""
-        if self.kind.kind == "multilabel":
-            return label
-        sizes = np.cumsum([len(c) for c in self.kind.classes])
-        return 0 if self.kind.kind == "binary" else int(np.searchsorted(sizes, label, side="right"))
 
 
 class Outcome:
@@ -100,10 +80,10 @@ class Outcome:
         Sum of the sizes of all votes so far, which normalises margins.
     slope : float
         Of the link to probabilities.
-    loss : str
+    loss : Loss
     """
 
-    def __init__(self, answers: Answers, scores: np.ndarray, n_rounds: int, size: float, slope: float, loss: str):
+    def __init__(self, answers: Answers, scores: np.ndarray, n_rounds: int, size: float, slope: float, loss: Loss):
         self.answers, self.scores, self.n_rounds = answers, scores, n_rounds
         self.size, self.slope, self.loss = size, slope, loss
 
@@ -114,33 +94,19 @@ class Outcome:
     @cached_property
     def probability(self) -> np.ndarray:
         """Probabilities of the labels, (n, K)."""
-        kind = self.answers.kind
-        p = probabilities(kind, self.scores, self.slope)
-        if kind.kind == "binary":
-            return p[:, 1:]
-        return np.concatenate(p, axis=1) if isinstance(p, list) else p
-
-    def guess(self, question: int) -> np.ndarray:
-        """The model's answer to a question, (n,) class numbers."""
-        kind = self.answers.kind
-        if kind.kind in ("binary", "multilabel"):
-            return (self.scores[:, question] > 0).astype(np.intp)
-        return self.scores[:, kind.tasks[question]].argmax(axis=1)
+        return self.answers.kind.label_probabilities(self.scores, self.slope)
 
     @cached_property
     def guesses(self) -> np.ndarray:
-        """All answers, (n, questions)."""
-        return np.stack([self.guess(q) for q in range(self.n_questions)], axis=1)
+        """The model's answers to all questions, (n, questions) class numbers."""
+        kind = self.answers.kind
+        return np.stack([kind.guess(self.scores, q) for q in range(self.n_questions)], axis=1)
 
     def true_probability(self, question: int) -> np.ndarray:
         """Probability of the right answer, for the rows of a question."""
         a = self.answers
         rows = a.rows(question)
-        true = a.encoded[rows, question]
-        if a.kind.kind in ("binary", "multilabel"):
-            p = self.probability[rows, question]
-            return np.where(true == 1, p, 1.0 - p)
-        return self.probability[rows, a.kind.tasks[question].start + true]
+        return a.kind.chance(self.probability[rows], question, a.encoded[rows, question])
 
     def question_error(self, question: int) -> float | None:
         """Share of wrong answers, (3.9)."""
@@ -155,7 +121,7 @@ class Outcome:
         with at least one wrong label (subset error).
         """
         a = self.answers
-        if a.kind.kind != "multilabel":
+        if a.kind.tasks or a.kind.is_single:
             return mean_of_known([self.question_error(q) for q in range(self.n_questions)])
         known = a.encoded >= 0
         rows = np.flatnonzero(known.any(axis=1))
@@ -180,7 +146,7 @@ class Outcome:
         """Weight of every pair of a right (row) and a given answer (column)."""
         a = self.answers
         rows = a.rows(question)
-        k = len(a.class_names(question))
+        k = len(a.kind.answer_names(question))
         pair = a.encoded[rows, question] * k + self.guesses[rows, question]
         return np.bincount(pair, weights=a.weight[rows], minlength=k * k).reshape(k, k)
 
@@ -191,18 +157,9 @@ class Outcome:
         return mean(-np.log(p), a.weight[a.rows(question)])
 
     def risk(self) -> float | None:
-        """The loss that training minimises, with training's initial weights.
-
-        sum W0 exp(-F Y), (3.16), or sum W0 ln(1 + exp(-2 F Y)).
-        """
-        signed = self.answers.signed
-        if signed is None:
-            return None
-        margin = self.scores * np.sign(signed)
-        if self.loss == "exponential":
-            with np.errstate(over="ignore"):  # far on the wrong side the loss is infinite
-                return float((np.abs(signed) * np.exp(-margin)).sum())
-        return float((np.abs(signed) * np.logaddexp(0.0, -2.0 * margin)).sum())
+        """The loss that training minimises, with training's initial weights."""
+        target = self.answers.target
+        return None if target is None else self.loss.risk(self.scores, target)
 
     def pair_margins(self) -> tuple[np.ndarray, np.ndarray]:
         """Normalised margins F Y of all known pairs, as ``clf.margins``, and their weights."""
@@ -219,13 +176,7 @@ class Outcome:
         """
         a = self.answers
         rows = a.rows(question)
-        if a.kind.kind in ("binary", "multilabel"):
-            return self.scores[rows, question] * a.signs[rows, question] / self.size
-        rivals = self.scores[rows, a.kind.tasks[question]]
-        true = a.encoded[rows, question]
-        own = rivals[np.arange(rows.size), true]
-        rivals[np.arange(rows.size), true] = -np.inf
-        return (own - rivals.max(axis=1)) / (2.0 * self.size)
+        return a.kind.lead(self.scores[rows], question, a.encoded[rows, question]) / (a.kind.span * self.size)
 
 
 def mean(values: np.ndarray, weights: np.ndarray) -> float | None:
@@ -241,17 +192,18 @@ def mean_of_known(values) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def sizes_of(clf) -> np.ndarray:
-    """The sum of the sizes of all votes after each round, (rounds,)."""
-    return np.cumsum(clf.ensemble_.size) + np.abs(clf.ensemble_.initial).max()
+def _scores(clf, shaped: np.ndarray) -> np.ndarray:
+    """F, (n, K), of a decision function."""
+    return shaped.reshape(len(shaped), clf.model_.kind.n_labels)
 
 
 def outcome_of(clf, X, y, sample_weight=None) -> Outcome:
     """The outcome of the whole model on rows X with labels y."""
     answers = Answers(clf, y, sample_weight)
-    scores = clf._scores(X)
+    scores = _scores(clf, clf.decision_function(X))
     check_consistent_length(scores, answers.encoded)
-    return Outcome(answers, scores, clf.ensemble_.n_rounds, float(sizes_of(clf)[-1]), clf.slope_, clf.loss_)
+    model = clf.model_
+    return Outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.plan_.loss)
 
 
 def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Outcome]:
@@ -277,12 +229,12 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Outc
         raise ValueError(f"rounds are counted from 1 to {last}; got {strange[0]}")
     if not wanted:
         return
-    sizes, votes = sizes_of(clf), np.cumsum(clf.ensemble_.size)
-    for t, scores in enumerate(clf._staged_scores(X), start=1):
+    sizes = clf.model_.sizes()
+    for t, shaped in enumerate(clf.staged_decision_function(X), start=1):
         if t == 1:
-            check_consistent_length(scores, answers.encoded)
+            check_consistent_length(shaped, answers.encoded)
         if t in wanted:
-            slope = early_slope(clf.slope_, votes[-1], votes[t - 1])
-            yield Outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.loss_)
+            slope = clf.model_.slope_after(t)
+            yield Outcome(answers, _scores(clf, shaped), t, float(sizes[t - 1]), slope, clf.plan_.loss)
         if t == max(wanted):
             return

@@ -42,21 +42,22 @@ def data_summary(clf, X, y, sample_weight=None) -> DataSummary:
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
     X, y, sample_weight
     """
     answers = Answers(clf, y, sample_weight)
-    table = check_table(clf, X, reset=False)
+    table = check_table(clf, X)
     step = max(1, _CELLS_AT_ONCE // max(1, table.n_columns))
     missing = sum(
         int(np.isnan(table.rows(first, min(first + step, table.n_rows))).sum())
         for first in range(0, table.n_rows, step)
     )
     classes = []
-    if answers.encoded.shape[1] == 1 and answers.kind.kind != "multilabel":
-        mass = np.bincount(answers.encoded[:, 0], weights=answers.weight, minlength=len(answers.class_names(0)))
-        classes = list(zip(answers.class_names(0), (mass / mass.sum()).tolist(), strict=True))
+    if answers.kind.is_single:
+        names = answers.kind.answer_names(0)
+        mass = np.bincount(answers.encoded[:, 0], weights=answers.weight, minlength=len(names))
+        classes = list(zip(names, (mass / mass.sum()).tolist(), strict=True))
     return DataSummary(
         n_rows=table.n_rows,
         n_columns=table.n_columns,
@@ -72,7 +73,7 @@ def deciles(clf, X, columns: list[int]) -> dict[int, list[float]]:
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
     X : array, sparse matrix or data frame
     columns : list of int
@@ -82,7 +83,7 @@ def deciles(clf, X, columns: list[int]) -> dict[int, list[float]]:
     dict of int to list of float
         Without the columns that hold nothing but missing values.
     """
-    table = check_table(clf, X, reset=False)
+    table = check_table(clf, X)
     rows = np.unique(np.linspace(0, table.n_rows - 1, min(table.n_rows, _ROWS_FOR_DECILES)).astype(int))
     if rows.size < table.n_rows:
         table = table.take(rows)

@@ -1,9 +1,8 @@
 """Kernels of the binner and of the packing into blocks."""
 
 import numpy as np
-from numba import njit
 
-from .lanes import ALLOCATING, OPTIONS
+from .compiler import ALLOCATING, OPTIONS, njit
 
 
 def distinct(values, limit):
@@ -118,9 +117,14 @@ def digitise(values, cuts, n_bins, bins):
 
 
 @njit(**OPTIONS)
-def pack_sparse(rows, bins, n_bins, first, last, codes, start, cursor):
-    """Append one column's entries to their rows in a sparse block."""
+def pack_sparse(rows, found, codes, free):
+    """Append one column's codes to their rows in a sparse block.
+
+    found : the codes, of these rows
+    codes : OUT, of the block
+    free : IN and OUT, the next place of every row
+    """
     for k in range(rows.size):
         i = np.intp(rows[k])
-        codes[start + np.intp(cursor[i])] = first + bins[k] if bins[k] < n_bins else last
-        cursor[i] += 1
+        codes[np.intp(free[i])] = found[k]
+        free[i] += 1

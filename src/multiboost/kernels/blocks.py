@@ -26,9 +26,8 @@ for missing values, begin at a multiple of eight.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from .lanes import INLINE
+from .compiler import INLINE, njit
 
 # Records, not one array per field: what is passed from kernel to kernel is a handful of
 # arrays, and compiling takes half of the time.

@@ -1,23 +1,52 @@
-"""Criteria: how good a cut is, from what it sends to the left.  Scores are "more is better":
+"""Criteria: how good a cut is, from what it sends to the left.  Scores are "more is better".
 
-====== =====================================================  =====================
-EDGE   sum_l |G_right - G_left|                               Kegl 2011, (3.33)
-Z      - sum over sides and l of 2 sqrt(W- W+)                Schapire, Singer 1999
-NEWTON   sum over sides and l of G^2 / (H + ridge)            Friedman 2001
-====== =====================================================  =====================
+Kernels are given a criterion by its name, a literal: each is compiled for its own.  What the name stands for is
+declared by ``multiboost.criteria``, or by a user's file: a layout of the payload (see ``histogram``), and two functions
+of the sums of one label.  The three that everybody uses have vector code of their own:
 
-Histogram rows have one half, of G, for EDGE, and two halves otherwise; see ``histogram``.
+======== =====================================================  =====================
+edge     sum_l |G_right - G_left|                               Kegl 2011, (3.33)
+z        - sum over sides and l of 2 sqrt(W- W+)                Schapire, Singer 1999
+newton     sum over sides and l of G^2 / (H + ridge)            Friedman 2001
+======== =====================================================  =====================
 """
 
-from functools import partial
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .dtypes import EDGE, Z
-from .lanes import change, in_groups, load, splat, sum_of
+from .compiler import INLINE, njit
+from .lanes import in_groups, load, splat, sum_of
+
+# What a histogram row holds for each label.
+PULL = 0  # G
+PULL_AND_CURVATURE = 1  # G and H, two halves
+WEIGHTS = 2  # W- and W+, two halves
+
+
+class Formula(NamedTuple):
+    """What kernels are told of a criterion."""
+
+    layout: int  # of the payload
+    factorised: bool  # whether a cut votes v on the right and -v on the left: the edge
+    cut: Callable  # (left_a, left_b, right_a, right_b, ridge) -> score of one label; b is 0 where there is one half
+    slope: Callable  # of the same -> the score's slopes along left_a and left_b where the right is what is left of all
+
+
+_formulas: dict[str, Formula] = {}
+
+
+def declare(name: str, formula: Formula) -> None:
+    """Say what the name of a criterion stands for; a name has one meaning in a process."""
+    if _formulas.setdefault(name, formula) != formula:
+        raise ValueError(f"there is a criterion {name!r} already")
+
 
 _DOUBLE = ir.DoubleType()
 
@@ -87,88 +116,117 @@ def edge_score(typingctx, left, total, n):
     return left.dtype(left, total, types.intp), codegen
 
 
-def _running(builder, vector):
-    """Sums of the lanes up to each."""
-    n = vector.type.count
-    zero = ir.Constant(vector.type, None)
-    shift = 1
-    while shift < n:
-        lanes = [i if i < shift else n + i - shift for i in range(n)]
-        moved = builder.shuffle_vector(zero, vector, ir.Constant(ir.VectorType(ir.IntType(32), n), lanes))
-        vector = builder.add(vector, moved)
-        shift *= 2
-    return vector
+def _of_z(context, builder, kinds, left, total, half, ridge):
+    def root(first, second):
+        return _sqrt(builder, builder.fmul(first, second))
+
+    return builder.fmul(_DOUBLE(-2.0), _sum_sides(context, builder, kinds, left, total, half, root))
 
 
-@intrinsic
-def add_edges(typingctx, edges, sums, first, n, left, total):
-    """What one label adds to the edges of the cuts of a column: edges[first : first+n] += |total - 2 left|.
+def _of_newton(context, builder, kinds, left, total, half, ridge):
+    def gain(first, second):
+        kind = first.type.element
+        least = ridge if kind == _DOUBLE else builder.fptrunc(ridge, kind)
+        below = builder.fadd(second, splat(builder, least, first.type.count))
+        return builder.fdiv(builder.fmul(first, first), below)
 
-    sums : of the label, at the column's histogram rows; ``left`` is what is on the left of all of them
-    """
-
-    def codegen(context, builder, signature, args):
-        edges, sums, first, n, left, total = args
-        size = n.type
-        before = cgutils.alloca_once_value(builder, left)
-
-        def body(k, lanes):
-            at = builder.add(first, k)
-            own = _running(builder, load(context, builder, signature.args[1], sums, at, lanes))
-            so_far = builder.load(before)
-            # The next rows wait for this sum only, not for the edges.
-            last = builder.extract_element(own, ir.Constant(ir.IntType(32), lanes - 1))
-            builder.store(builder.add(so_far, last), before)
-            on_left = builder.add(own, splat(builder, so_far, lanes))
-            sizes = _sizes(builder, splat(builder, total, lanes), on_left)
-            change(context, builder, signature.args[0], edges, at, lanes, partial(builder.add, sizes))
-
-        with cgutils.for_range(builder, builder.lshr(n, size(3))) as loop:
-            body(builder.shl(loop.index, size(3)), 8)
-        whole = builder.and_(n, size(-8))
-        with cgutils.for_range(builder, builder.sub(n, whole)) as loop:
-            body(builder.add(whole, loop.index), 1)
-        return context.get_dummy_value()
-
-    return types.void(edges, sums, types.intp, types.intp, sums.dtype, sums.dtype), codegen
+    return _sum_sides(context, builder, kinds, left, total, half, gain)
 
 
-@intrinsic
+def _of_edge(context, builder, kinds, left, total, half, ridge):
+    return builder.sitofp(_edge(context, builder, kinds, left, total, half), _DOUBLE)
+
+
+_VECTOR_CODE = {"edge": _of_edge, "z": _of_z, "newton": _of_newton}
+
+
+@cache
+def _label_by_label(name):
+    """The score of a cut by a criterion's own formula."""
+    cut, second = njit(**INLINE)(_formulas[name].cut), _formulas[name].layout != PULL
+
+    def score(left, total, half, ridge):
+        found = 0.0
+        for k in range(half):
+            a, c = np.float64(left[k]), np.float64(total[k] - left[k])
+            b, d = 0.0, 0.0
+            if second:
+                b, d = np.float64(left[half + k]), np.float64(total[half + k] - left[half + k])
+            found += cut(a, b, c, d, ridge)
+        return found
+
+    return score
+
+
+@intrinsic(prefer_literal=True)
 def cut_score(typingctx, criterion, left, total, half, ridge):
     """Score of the cut whose left side sums to ``left``, in the payload's units."""
+    if not isinstance(criterion, types.StringLiteral):
+        return None
+    name = criterion.literal_value
 
     def codegen(context, builder, signature, args):
-        criterion, left, total, half, ridge = args
-        sums = context, builder, signature.args[1:3], left, total, half
-        score = cgutils.alloca_once(builder, _DOUBLE)
+        if name in _VECTOR_CODE:
+            return _VECTOR_CODE[name](context, builder, signature.args[1:3], *args[1:])
+        own = types.float64(*signature.args[1:])
+        return context.compile_internal(builder, _label_by_label(name), own, args[1:])
 
-        def root(first, second):
-            return _sqrt(builder, builder.fmul(first, second))
+    return types.float64(criterion, left, total, types.intp, types.float64), codegen
 
-        def gain(first, second):
-            kind = first.type.element
-            least = ridge if kind == _DOUBLE else builder.fptrunc(ridge, kind)
-            below = builder.fadd(second, splat(builder, least, first.type.count))
-            return builder.fdiv(builder.fmul(first, first), below)
 
-        def is_(name):
-            return builder.icmp_signed("==", criterion, criterion.type(name))
+@cache
+def _slopes(name):
+    slope_of, second = njit(**INLINE)(_formulas[name].slope), _formulas[name].layout != PULL
 
-        def real():
-            with builder.if_else(is_(Z)) as (then, otherwise):
-                with then:
-                    builder.store(builder.fmul(_DOUBLE(-2.0), _sum_sides(*sums, root)), score)
-                with otherwise:
-                    builder.store(_sum_sides(*sums, gain), score)
+    def slopes(left, total, half, ridge, slope):
+        for k in range(half):
+            a, b = np.float64(left[k]), 0.0
+            c, d = np.float64(total[k]) - a, 0.0
+            if second:
+                b = np.float64(left[half + k])
+                d = np.float64(total[half + k]) - b
+            along_a, along_b = slope_of(a, b, c, d, ridge)
+            slope[k] = along_a
+            if second:
+                slope[half + k] = along_b
 
-        if signature.args[1].dtype.bitwidth == 32:  # the edge is always searched in 64 bits, see ``dtypes``
-            real()
-        else:
-            with builder.if_else(is_(EDGE)) as (then, otherwise):
-                with then:
-                    builder.store(builder.sitofp(_edge(*sums), _DOUBLE), score)
-                with otherwise:
-                    real()
-        return builder.load(score)
+    return slopes
 
-    return types.float64(types.intp, left, total, types.intp, types.float64), codegen
+
+@intrinsic(prefer_literal=True)
+def cut_slope(typingctx, criterion, left, total, half, ridge, slope):
+    """OUT slope: of the score at the sums of the left side, (width,)."""
+    if not isinstance(criterion, types.StringLiteral):
+        return None
+    name = criterion.literal_value
+
+    def codegen(context, builder, signature, args):
+        own = types.void(*signature.args[1:])
+        context.compile_internal(builder, _slopes(name), own, args[1:])
+        return context.get_dummy_value()
+
+    return types.void(criterion, left, total, types.intp, types.float64, slope), codegen
+
+
+@intrinsic(prefer_literal=True)
+def layout_of(typingctx, criterion):
+    """What the payload of a criterion holds, known to the compiler."""
+    if not isinstance(criterion, types.StringLiteral):
+        return None
+
+    def codegen(context, builder, signature, args):
+        return context.get_constant(types.intp, _formulas[criterion.literal_value].layout)
+
+    return types.intp(criterion), codegen
+
+
+@intrinsic(prefer_literal=True)
+def is_factorised(typingctx, criterion):
+    """Whether a criterion's cuts vote v phi(x), known to the compiler."""
+    if not isinstance(criterion, types.StringLiteral):
+        return None
+
+    def codegen(context, builder, signature, args):
+        return context.get_constant(types.boolean, _formulas[criterion.literal_value].factorised)
+
+    return types.boolean(criterion), codegen

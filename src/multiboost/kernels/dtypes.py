@@ -14,13 +14,6 @@ SCORE = np.float64  # F, G, H and every sum that decides a value
 COARSE, COARSE_BITS = np.int32, 30  # real votes: resolution 1e-9 of the total weight
 FINE, FINE_BITS = np.int64, 50  # discrete votes: as exact as doubles, ties stay ties
 
-# Criteria, as the kernels see them.
-EDGE, Z, NEWTON = 0, 1, 2
-
-# Losses, as the kernels see them.
-EXPONENTIAL, LOGISTIC = 0, 1
-
-
 _LINES = 128  # bytes: two cache lines, as processors fetch them in pairs
 
 

@@ -3,85 +3,79 @@
 Discrete votes are searched in every bin, in sums of 64 bits.  Most of that work goes to
 columns which lose by far, so the search has two steps:
 
-1. `bound_rows` has sums of a *short* payload, 32 bits wide, over groups of bins and, at the
-   root of a stump, over the heavy rows only; `bound_pairs` has them there over heavy pairs of row and label.
-   Where the short edges at the two borders of a group are a and b and the rows inside have the
-   mass m, no cut inside has a short edge above (a + b) / 2 + m: moving a row from one side to the
-   other changes the edge by at most twice its mass.  What rounding and the rows or pairs left out can change is
-   the *slack*.
+1. `bound_rows` adds up a *rounded* payload, 32 bits wide, over groups of bins.  At the root of a stump
+   it leaves out the lightest rows.  Let the rounded edges at the two borders of a group be a and b, and let the
+   rows inside have the mass m.  To move a row from one side to the other changes the edge by at most twice
+   its mass.  So no cut inside has a rounded edge above (a + b) / 2 + m.  What rounding and the rows left
+   out can change is the *slack*.
 2. `exact_cut` searches columns bin by bin, those with the largest bounds first, in the
    groups that may win, until no bound reaches the best edge found.
 
-The result is that of searching everything, ties included.  Leaving out what is light and pruning by
-what it could still add is the idea of Appel et al. (2013).
+The result is that of searching everything, ties included.  Leaving out light rows and pruning by
+what they could still add is the idea of Appel et al. (2013).
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import from_dtype, njit, typeof, types
 
 from .blocks import bin_of, column_of
-from .criteria import add_edges, edge_score
+from .compiler import INNER, ONCE, njit
+from .criteria import edge_score
 from .dtypes import FINE_BITS, apart, lanes
 from .extremes import greater, lesser
 from .histogram import Payload
-from .lanes import INNER, ONCE, add_lanes, add_signed, copy, new_scratch, sign_of, zero
-from .pairs import Pairs, add_pairs, no_pairs
-from .piece import compiled
-from .update import CHUNK
+from .lanes import add_lanes, add_signed, copy, new_scratch, sign_of, zero
 
-SHORT, SHORT_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
+ROUNDED, ROUNDED_BITS = np.int32, 29  # of the total weight; one bit is left for edge and mass together
 _NO_CUT = -1
 
 
-class Short(NamedTuple):
-    """The short payload of the edge, and the room of its search."""
+class Bounds(NamedTuple):
+    """The rounded payload of the edge, and the room of its search."""
 
-    payload: Payload  # SHORT; the labels, then the mass of the row, at least 1
+    payload: Payload  # ROUNDED; the labels, then the mass of the row, at least 1
     n_labels: int
     drop: int  # its unit is 2**drop units of the exact payload
     mass: np.ndarray  # (n,) int64, sum of |payload| over the labels, in exact units
-    lost: np.ndarray  # (chunks,) int64, sums of |exact - short|, in exact units
-    heavy: int  # rows of the root that are summed, the first ones; none where pairs are
-    light: int  # mass of its other rows or pairs, in exact units
-    pairs: Pairs
-    rounding: int  # what a short edge of all rows may be off, in exact units
-    histogram: np.ndarray  # (threads, largest block) SHORT, where there is no pool
-    pool: np.ndarray  # (places + 2, all histogram rows * width) SHORT, as that of the tree; no places: no pool
-    total: np.ndarray  # (2, width) SHORT, of the new leaves
-    partial: np.ndarray  # (threads, 2, width and more) SHORT, each thread's on cache lines of its own
-    work: np.ndarray  # (threads, 4 or more, width) SHORT
-    borders: np.ndarray  # (threads, 3, rows of the largest block and more) SHORT: edges, with missing values left; mass
-    row_bound: np.ndarray  # (2, histogram rows) SHORT
+    lost: np.ndarray  # (chunks,) int64, sums of |exact - rounded|, in exact units
+    heavy: int  # at the root the first so many rows are summed,
+    light: int  # and the others, light ones, have this mass, in exact units
+    rounding: int  # what a rounded edge of all rows may be off, in exact units
+    histogram: np.ndarray  # (threads, largest block) ROUNDED, where there is no pool
+    pool: np.ndarray  # (places + 2, all histogram rows * width) ROUNDED, as that of the tree; no places: no pool
+    total: np.ndarray  # (2, width) ROUNDED, of the new leaves
+    partial: np.ndarray  # (threads, 2, width and more) ROUNDED, each thread's on cache lines of its own
+    work: np.ndarray  # (threads, 4 or more, width) ROUNDED
+    borders: np.ndarray  # (threads, 3, rows of the largest block and more) ROUNDED, see `_bound_column`
+    row_bound: np.ndarray  # (2, histogram rows) ROUNDED
     bound: np.ndarray  # (2, slots) int64: the largest of its column, in exact units; below 0: done
     first_bin: np.ndarray  # (histogram rows,) intp, first of the bins that share the row
     fine: np.ndarray  # (threads, most bins * width) int64
     present: np.ndarray  # (threads, most bins) bool
 
 
-def short_of(payload, n_labels, blocks, first_bin, n_threads):
-    """A short payload that is not filled yet, and room for its search."""
+def new_bounds(payload, n_labels, blocks, first_bin, n_threads, n_chunks):
+    """A rounded payload that is not filled yet, and room for its search."""
     n, width = payload.dense.size // payload.lanes, payload.width
     block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
     most_bins = int(blocks.column["n_bins"].max(initial=0))
-    return Short(
+    return Bounds(
         payload=payload,
         n_labels=n_labels,
-        drop=FINE_BITS - SHORT_BITS,
+        drop=FINE_BITS - ROUNDED_BITS,
         mass=np.zeros(n, np.int64),
-        lost=np.zeros(-(-n // CHUNK), np.int64),
+        lost=np.zeros(n_chunks, np.int64),
         heavy=n,
         light=0,
-        pairs=no_pairs(SHORT, blocks),
         rounding=0,
-        histogram=np.empty((n_threads, block_rows * width), SHORT),
-        pool=np.empty((0, 0), SHORT),
-        total=np.zeros((2, width), SHORT),
-        partial=np.zeros((n_threads, 2, apart(width, SHORT)), SHORT),
-        work=new_scratch(n_threads, width, SHORT),
-        borders=np.zeros((n_threads, 3, apart(block_rows, SHORT)), SHORT),
-        row_bound=np.empty((2, blocks.n_rows), SHORT),
+        histogram=np.empty((n_threads, block_rows * width), ROUNDED),
+        pool=np.empty((0, 0), ROUNDED),
+        total=np.zeros((2, width), ROUNDED),
+        partial=np.zeros((n_threads, 2, apart(width, ROUNDED)), ROUNDED),
+        work=new_scratch(n_threads, width, ROUNDED),
+        borders=np.zeros((n_threads, 3, apart(block_rows, ROUNDED)), ROUNDED),
+        row_bound=np.empty((2, blocks.n_rows), ROUNDED),
         bound=np.empty((2, blocks.column.size), np.int64),
         first_bin=first_bin,
         fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
@@ -91,40 +85,40 @@ def short_of(payload, n_labels, blocks, first_bin, n_threads):
 
 @njit(**INNER)
 def _edge(left, total, payload, mass_lane):
-    """Short edge: all lanes but that of the mass."""
+    """Rounded edge: all lanes but that of the mass."""
     return np.int64(edge_score(left, total, payload.width)) - abs(
         np.int64(total[mass_lane]) - 2 * np.int64(left[mass_lane])
     )
 
 
 @njit(**INNER)
-def _end_bin(short, column, block, g):
+def _end_bin(bounds, column, block, g):
     """The bin after those of the column's histogram row ``g``."""
     if g + 1 == column.n_rows:
         return column.n_bins
-    return short.first_bin[block.origin + (column.code >> block.shift) + g + 1]
+    return bounds.first_bin[block.origin + (column.code >> block.shift) + g + 1]
 
 
 @njit(**INNER)
-def _is_group(short, column, block, g):
+def _is_group(bounds, column, block, g):
     """Whether the column's histogram row ``g`` has several bins."""
-    return _end_bin(short, column, block, g) - short.first_bin[block.origin + (column.code >> block.shift) + g] > 1
+    return _end_bin(bounds, column, block, g) - bounds.first_bin[block.origin + (column.code >> block.shift) + g] > 1
 
 
 @njit(**INNER)
-def slack_of(short, number, n_rows):
-    """What the short edges of a node of so many rows may be off, in exact units.
+def slack_of(bounds, number, n_rows):
+    """What the rounded edges of a node of so many rows may be off, in exact units.
 
     A number is rounded by at most half a unit: small nodes lose far less than all rows together.  Of the root
-    only heavy rows or pairs may be summed.
+    only heavy rows may be summed.
     """
-    rounding = lesser(short.rounding, n_rows * short.n_labels << (short.drop - 1))
-    return rounding + short.light if number == 0 else rounding
+    rounding = lesser(bounds.rounding, n_rows * bounds.n_labels << (bounds.drop - 1))
+    return rounding + bounds.light if number == 0 else rounding
 
 
 @njit(**INNER)
-def _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, sampled, slack):
-    """OUT short.row_bound[k], short.bound[k] of one column.
+def _bound_column(blocks, block, slot, bounds, k, borders, constant, has_missing, sampled, slack):
+    """OUT bounds.row_bound[k], bounds.bound[k] of one column.
 
     borders : at the column's histogram rows, the edge of a cut after the row, the same with missing values on the
         left, and the mass of the row; at that of missing values, the edge of a cut that has nothing else on its left
@@ -136,14 +130,14 @@ def _bound_column(blocks, block, slot, short, k, borders, constant, has_missing,
     first, last = column.code >> block.shift, column.last >> block.shift
     before, before_missing = np.int64(constant), np.int64(edges[last])
     covered = np.int64(mass[last]) if column.missing != 0 else np.int64(0)
-    all_mass = np.int64(short.total[k, short.n_labels])
+    all_mass = np.int64(bounds.total[k, bounds.n_labels])
     best = np.int64(_NO_CUT)
     for g in range(column.n_rows):
         inside = np.int64(mass[first + g])
         covered += inside
         bound = np.int64(_NO_CUT)
         if inside > 0 or sampled:
-            is_group = _is_group(short, column, block, g)
+            is_group = _is_group(bounds, column, block, g)
             # A cut with nothing on its right is none; a group may have others.
             is_last = g == column.n_rows - 1 if sampled else covered == all_mass
             edge = np.int64(edges[first + g])
@@ -159,28 +153,30 @@ def _bound_column(blocks, block, slot, short, k, borders, constant, has_missing,
                 elif not is_last:
                     bound = greater(bound, edge)
                 before_missing = edge
-        short.row_bound[k, block.origin + first + g] = bound
+        bounds.row_bound[k, block.origin + first + g] = bound
         best = greater(best, bound)
-    short.bound[k, slot] = (best << short.drop) + slack if best >= 0 else best
+    bounds.bound[k, slot] = (best << bounds.drop) + slack if best >= 0 else best
 
 
 @njit(**ONCE)
-def bound_rows(blocks, block, short, k, histogram, base, sampled, slack, work, borders):
-    """OUT short.row_bound[k], short.bound[k] of the columns of one block of numbers.
+def bound_rows(blocks, block, is_open, bounds, k, histogram, base, sampled, slack, work, borders):
+    """OUT bounds.row_bound[k], bounds.bound[k] of the columns of one block of numbers.
 
-    histogram : short, of the node; the block's rows begin at element ``base``
+    histogram : bounds, of the node; the block's rows begin at element ``base``
     sampled : whether the histogram is not of all rows of the node
     work : scratch, (3 or more, width)
     borders : scratch, see `_bound_column`
     """
-    payload = short.payload
+    payload = bounds.payload
     width = payload.width
-    total = short.total[k]
+    total = bounds.total[k]
     left, other, miss = work[0], work[1], work[2]
-    mass_lane = short.n_labels
+    mass_lane = bounds.n_labels
     zero(left, 0, width)
     constant = _edge(left, total, payload, mass_lane)
     for slot in range(block.slot, block.slot_end):
+        if not is_open[slot]:
+            continue
         column = blocks.column[slot]
         first, last = column.code >> block.shift, column.last >> block.shift
         has_missing = False
@@ -201,54 +197,11 @@ def bound_rows(blocks, block, short, k, histogram, base, sampled, slack, work, b
                 copy(other, 0, left, 0, width)
                 add_lanes(other, 0, miss, 0, width)
                 borders[1, row] = _edge(other, total, payload, mass_lane)
-        _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, sampled, slack)
-
-
-def bound_pairs(blocks, b, short, k, slack, sums, borders):
-    """As `bound_rows`, from heavy pairs: one label after the other is added to the edges.
-
-    sums : scratch, of the rows of a block
-    """
-    block, pairs = blocks.block[b], short.pairs
-    sampled = pairs.piece != 0  # always; for a constant `_bound_column` would be compiled once more
-    n = block.origin_end - block.origin
-    mass = pairs.mass[block.origin : block.origin_end]
-    if not pairs.has_mass[b]:
-        add_pairs(blocks, block, pairs, short.n_labels, mass)
-        pairs.has_mass[b] = True
-    copy(borders[2], 0, mass, 0, n)
-    zero(borders[0], 0, n)
-    zero(borders[1], 0, n)
-    constant = np.int64(0)
-    for label in range(short.n_labels):
-        if pairs.first[label] == pairs.first[label + 1]:
-            continue
-        add_pairs(blocks, block, pairs, label, sums)
-        total = np.int32(pairs.total[label])
-        constant += abs(pairs.total[label])
-        for slot in range(block.slot, block.slot_end):
-            column = blocks.column[slot]
-            first = column.code >> block.shift
-            add_edges(borders[0], sums, first, column.n_rows, np.int32(0), total)
-            if column.missing != 0:
-                last = column.last >> block.shift
-                borders[0, last] += abs(total - 2 * sums[last])
-                add_edges(borders[1], sums, first, column.n_rows, sums[last], total)
-    for slot in range(block.slot, block.slot_end):
-        has_missing = blocks.column[slot].missing != 0
-        _bound_column(blocks, block, slot, short, k, borders, constant, has_missing, sampled, slack)
-
-
-def pairs_piece(blocks, short):
-    """Address of `bound_pairs`, which most runs never need."""
-    size, number = types.intp, from_dtype(np.dtype(SHORT))
-    return compiled(
-        bound_pairs, typeof(blocks), size, typeof(short), size, types.int64, number[::1], number[:, ::1]
-    ).address
+        _bound_column(blocks, block, slot, bounds, k, borders, constant, has_missing, sampled, slack)
 
 
 @njit(**ONCE)
-def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, least, total, scratch, best_left):
+def exact_cut(blocks, slot, bounds, tid, k, payload, rows, start, end, slack, least, total, scratch, best_left):
     """The best cut of one column among the groups whose bounds reach ``least``.
 
     payload, total : exact
@@ -266,13 +219,13 @@ def exact_cut(blocks, slot, short, tid, k, payload, rows, start, end, slack, lea
     first = block.origin + (column.code >> block.shift)
     low, high = column.n_rows, -1
     for g in range(column.n_rows):
-        bound = np.int64(short.row_bound[k, first + g])
-        if bound >= 0 and (bound << short.drop) + slack >= least:
+        bound = np.int64(bounds.row_bound[k, first + g])
+        if bound >= 0 and (bound << bounds.drop) + slack >= least:
             low, high = lesser(low, g), g
     if high < 0:
         return -np.inf, -1, 1
-    begin, stop = short.first_bin[first + low], _end_bin(short, column, block, high)
-    fine, present = short.fine[tid], short.present[tid]
+    begin, stop = bounds.first_bin[first + low], _end_bin(bounds, column, block, high)
+    fine, present = bounds.fine[tid], bounds.present[tid]
     miss, left, other = scratch[0], scratch[1], scratch[2]
     zero(miss, 0, width)
     zero(left, 0, width)

@@ -13,154 +13,103 @@ votes in its place.
 A stump is a tree of two leaves.
 """
 
-import numpy as np
-from numba import from_dtype, njit, typeof, types
+from functools import cache
 
-from .ahead import wait
+import numpy as np
+from numba import from_dtype, typeof, types
+
 from .blocks import BLOCK, COLUMN, Blocks
-from .dtypes import COARSE, CODE, EDGE, FINE, NODE, SIGN
-from .edge import SHORT, short_of
+from .calls import Calls, call, has
+from .compiler import ONCE, OPTIONS, compiled, njit
+from .dtypes import COARSE, CODE, FINE, NODE, SIGN
+from .edge import ROUNDED, new_bounds
+from .edge_search import begin_bounds, bound_numbers, search_candidates
 from .extremes import greater, lesser
-from .growing import (
-    BORDER,
-    FINALISTS,
-    FIRST,
-    FOUND,
-    PARENT,
-    SECOND,
-    SUBTRACT,
-    TAKEN,
-    Pieces,
-    comes_by_subtraction,
-    new_subsets,
-    new_tree,
-)
-from .histogram import Payload, build_histogram, build_wide_histogram, sum_payload
-from .hopefuls import begin_bounds, bound_numbers, search_hopefuls
-from .lanes import ONCE, OPTIONS, add_lanes, copy, zero
+from .growing import FINALISTS, comes_by_subtraction, new_subsets, new_tree
+from .histogram import Payload, build_histogram, build_wide_histogram, no_loops, sum_payload
+from .lanes import add_lanes, copy, zero
 from .leaves import read_leaves
 from .partition import partition
-from .piece import call, compiled
 from .scan import leaf_score, scan_block, scan_fine
 from .subset import NOMINAL, NUMERIC, keep_set, search_nominal
-from .team import SYNC_SIZE, barrier, next_item
+from .team import barrier, new_sync, next_item
+from .warm import wait
 
 
-def with_pieces(tree, blocks, payload, short, subsets):
-    """The tree with the pieces that it is grown with."""
-    size, kind = types.intp, typeof(tree)
-    part = compiled(
-        partition, size, size, types.int64[::1], typeof(blocks), typeof(subsets), size, typeof(tree.spare), kind
-    )
-    search = _bound_piece(tree, blocks, short) if short is not None else 0
-    wait()  # another process may be compiling the others, see `compile_growth`
-    begin = finalists = 0
-    if short is not None:
-        begin, finalists = _edge_pieces(tree, blocks, payload, short)
-    else:
-        search, finalists = _number_pieces(tree, blocks, payload)
-    nominals = _nominal_pieces(tree, blocks, payload, subsets)
-    return tree._replace(pieces=Pieces(part.address, _leaves_piece(tree), search, finalists, begin, *nominals))
-
-
-# Addresses of the pieces, 0 where there is nothing to search.
-
-
-def _leaves_piece(tree):
-    matrix = types.float64[:, ::1]
-    return compiled(
-        read_leaves, types.int64[::1], typeof(tree.node), types.intp, typeof(tree.spare), matrix, matrix,
-        from_dtype(np.dtype(NODE))[::1], types.float64[:, :, ::1],
-    ).address  # fmt: skip
-
-
-def _bound_piece(tree, blocks, short):
-    size = types.intp
-    return compiled(
-        bound_numbers, size, size, size, typeof(blocks), typeof(short), typeof(tree.spare), typeof(tree)
-    ).address  # fmt: skip
-
-
-def _edge_pieces(tree, blocks, payload, short):
-    """Those that begin and end the search by bounds."""
+def _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets) -> dict[str, tuple]:
+    """Types of the arguments of what `grow` calls."""
     size, sync, rows = types.intp, types.int64[::1], typeof(tree.spare)
-    begin = compiled(begin_bounds, size, size, sync, size, typeof(short), rows, typeof(tree))
-    hopefuls = compiled(
-        search_hopefuls, size, size, sync, typeof(blocks), typeof(payload), typeof(short), types.boolean, rows,
-        typeof(tree), typeof(tree.scratch[0]),
+    matrix, scratch, leaf = types.float64[:, ::1], typeof(tree.scratch[0]), from_dtype(np.dtype(NODE))[::1]
+    search = (
+        typeof(blocks), typeof(payload), typeof(loops), types.float64, rows, typeof(tree), scratch
     )  # fmt: skip
-    return begin.address, hopefuls.address
+    kinds: dict[str, tuple] = {
+        "partition": (size, size, sync, typeof(blocks), typeof(subsets), size, rows, typeof(tree)),
+        "leaves": (sync, typeof(tree.node), size, rows, matrix, matrix, leaf, types.float64[:, :, ::1]),
+        "numbers": (size, size, *search),
+        "finalists": (size, size, sync, *(kind for kind in search if kind != typeof(loops))),
+        "nominals": (size, size, size, typeof(subsets), *search),
+        "rate": (size, size, types.float64, typeof(tree), scratch),
+    }  # fmt: skip
+    if bounds is not None:
+        kinds["begin"] = (size, size, sync, size, typeof(bounds), rows, typeof(tree))
+        kinds["bounds"] = (size, size, size, typeof(blocks), typeof(bounds), typeof(bound_loops), rows, typeof(tree))
+        kinds["candidates"] = (
+            size, size, sync, typeof(blocks), typeof(payload), typeof(bounds), types.boolean, rows, typeof(tree),
+            scratch,
+        )  # fmt: skip
+    return kinds
 
 
-def _number_pieces(tree, blocks, payload):
-    """Those that search blocks of numbers without bounds, and the finalists of coarse ones."""
-    size, block = types.intp, blocks.block
-    room = (
-        typeof(blocks), typeof(payload), size, types.float64, typeof(tree.spare), typeof(tree), typeof(tree.scratch[0])
-    )  # fmt: skip
-    search = finalists = 0
-    if (block["nominal"] == 0).any():
-        search = compiled(_search_numbers, size, size, *room).address
-    if (block["shift"] > 0).any():
-        finalists = compiled(_search_finalists, size, size, types.int64[::1], *room).address
-    return search, finalists
+# What does not depend on the criterion.
+_COMMON = {
+    "partition": partition,
+    "leaves": read_leaves,
+    "begin": begin_bounds,
+    "bounds": bound_numbers,
+    "candidates": search_candidates,
+}
+_HERE = (
+    "partition",
+    "leaves",
+    "bounds",
+)  # the others may be compiled by another process in the first fit of all, see ``warm``
 
 
-def _nominal_pieces(tree, blocks, payload, subsets):
-    """Those that search blocks of nominal columns, and one such column."""
-    if not (blocks.block["nominal"] > 0).any():
-        return 0, 0
-    size, number, lane, scratch = types.intp, types.float64, typeof(payload.dense), typeof(tree.scratch[0])
-    nominals = compiled(
-        _search_nominals, size, size, typeof(blocks), typeof(payload), typeof(subsets), size, number,
-        typeof(tree.spare), typeof(tree), scratch,
-    )  # fmt: skip
-    nominal = compiled(
-        search_nominal, typeof(subsets), size, size, typeof(blocks.column), from_dtype(BLOCK), size, number, size,
-        lane, lane, size, scratch, from_dtype(FOUND), lane, allocates=True,
-    )  # fmt: skip
-    return nominals.address, nominal.address
+def growth_calls(criterion, keep, tree, blocks, payload, loops, bounds, bound_loops, subsets) -> Calls:
+    """What `grow` calls for a table: no more than it needs is compiled.
 
-
-def _search_numbers(b, k, blocks, payload, criterion, ridge, rows, tree, scratch):
-    """Histogram of one block of numbers for new leaf ``k``, and its best cut."""
-    block, number = blocks.block[b], tree.plan[FIRST + k]
-    node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
-    histogram = tree.pool[node.place]
-    if not comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
-        build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
-    found = tree.found[k, b]
-    found.score, found.slot, found.bin, found.missing_right = scan_block(
-        blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch, tree.found_left[k, b],
-        tree.coarse[k],
-    )  # fmt: skip
-
-
-def _search_nominals(b, k, blocks, payload, subsets, criterion, ridge, rows, tree, scratch):
-    """The same for a block of nominal columns."""
-    block, number = blocks.block[b], tree.plan[FIRST + k]
-    node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
-    histogram = tree.pool[node.place]
-    if comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
-        pass
-    elif block.wide > 0:
-        build_wide_histogram(blocks.codes, block, payload, rows, node.start, node.taken, histogram, base)
-    else:
-        build_histogram(blocks, block, payload, rows, node.start, node.taken, total, histogram, base, scratch[0])
-    arguments = (
-        subsets, k, b, blocks.column, block, criterion, ridge, payload.half, total, histogram, base, scratch,
-        tree.found[k, b], tree.found_left[k, b],
-    )  # fmt: skip
-    call(tree.pieces.nominal, arguments)
+    criterion : name
+    keep : whether its code may be kept on disk
+    """
+    block, searches = blocks.block, _searches(criterion)
+    needed = {
+        "numbers": bounds is None and (block["nominal"] == 0).any(),
+        "finalists": bounds is None and (block["shift"] > 0).any(),
+        "nominals": (block["nominal"] > 0).any(),
+        "rate": True,
+    }
+    functions = _COMMON | {name: searches[name] if needed[name] else None for name in needed}
+    kinds = _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets)
+    for name in kinds:
+        if name in _HERE:
+            compiled(functions[name], *kinds[name])
+    wait()  # another process may be compiling the others
+    made = {}
+    for name, kind in kinds.items():
+        function = functions[name]
+        kept = keep or name in _COMMON
+        made[name] = None if function is None else compiled(function, *kind, keep=kept), kind
+    return Calls(**made)
 
 
 @njit(**ONCE)
-def _choose_finalists(blocks, coarse, finalists):
+def _choose_finalists(blocks, is_open, coarse, finalists):
     """The coarse columns with the best cuts, best first; ties go to the earlier column."""
     columns = blocks.column
     count = 0
     for slot in range(columns.size):
-        if blocks.block[columns[slot].block].shift == 0:
+        if not is_open[slot] or blocks.block[columns[slot].block].shift == 0:
             continue
         at = count
         while at > 0:
@@ -180,10 +129,10 @@ def _choose_finalists(blocks, coarse, finalists):
 
 
 @njit(**ONCE)
-def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch):
+def _search_finalist(criterion, tid, blocks, item, payload, ridge, rows, tree, scratch):
     """Bin by bin search of one coarse column in one new leaf."""
     k, place = item // FINALISTS, item % FINALISTS
-    number = tree.plan[FIRST + k]
+    number = tree.new[k]
     if number < 0:
         return
     node = tree.node[number]
@@ -193,23 +142,67 @@ def _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, s
     found.slot = slot
     if slot >= 0:
         found.score, found.bin, found.missing_right = scan_fine(
-            blocks, slot, tree.coarse[k, slot].row, payload, criterion, ridge, rows, node.start, node.taken,
+            criterion, blocks, slot, tree.coarse[k, slot].row, payload, ridge, rows, node.start, node.drawn,
             tree.total[number], tree.pool[node.place], tree.fine[tid], scratch, tree.found_left[k, at],
         )  # fmt: skip
 
 
-def _search_finalists(tid, n_threads, sync, blocks, payload, criterion, ridge, rows, tree, scratch):
-    """From coarse cuts to the best cuts of the new leaves: see ``scan``."""
-    if tid == 0:
-        for k in range(2):
-            if tree.plan[FIRST + k] >= 0:
-                _choose_finalists(blocks, tree.coarse[k], tree.finalists[k])
-    barrier(n_threads, sync)
-    item = next_item(sync)
-    while item < 2 * FINALISTS:
-        _search_finalist(tid, blocks, item, payload, criterion, ridge, rows, tree, scratch)
+@cache
+def _searches(criterion):
+    """The kernels that depend on the criterion, by the names by which `grow` calls them."""
+
+    def numbers(b, k, blocks, payload, loops, ridge, rows, tree, scratch):
+        """Histogram of one block of numbers for new leaf ``k``, and its best cut."""
+        block, number = blocks.block[b], tree.new[k]
+        node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
+        histogram = tree.pool[node.place]
+        if not comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
+            build_histogram(
+                blocks, block, payload, loops, rows, node.start, node.drawn, total, histogram, base, scratch[0]
+            )
+        found = tree.found[k, b]
+        found.score, found.slot, found.bin, found.missing_right = scan_block(
+            criterion, blocks.column, block, tree.open, ridge, payload.half, total, histogram, base, scratch,
+            tree.found_left[k, b], tree.coarse[k],
+        )  # fmt: skip
+
+    def nominals(tid, b, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch):
+        """The same for a block of nominal columns."""
+        block, number = blocks.block[b], tree.new[k]
+        node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
+        histogram = tree.pool[node.place]
+        if comes_by_subtraction(tree, tree.pool, k, block, payload.width, base):
+            pass
+        elif block.wide > 0:
+            build_wide_histogram(blocks.codes, block, payload, rows, node.start, node.drawn, histogram, base)
+        else:
+            build_histogram(
+                blocks, block, payload, loops, rows, node.start, node.drawn, total, histogram, base, scratch[0]
+            )
+        search_nominal(
+            criterion, tid, subsets, k, b, blocks.column, block, tree.open, ridge, payload.half, total, histogram, base,
+            scratch, tree.found[k, b], tree.found_left[k, b],
+        )  # fmt: skip
+
+    def finalists(tid, n_threads, sync, blocks, payload, ridge, rows, tree, scratch):
+        """From coarse cuts to the best cuts of the new leaves: see ``scan``."""
+        if tid == 0:
+            for k in range(2):
+                if tree.new[k] >= 0:
+                    _choose_finalists(blocks, tree.open, tree.coarse[k], tree.finalists[k])
+        if not barrier(tid, n_threads, sync):
+            return
         item = next_item(sync)
-    barrier(n_threads, sync)
+        while item < 2 * FINALISTS:
+            _search_finalist(criterion, tid, blocks, item, payload, ridge, rows, tree, scratch)
+            item = next_item(sync)
+        barrier(tid, n_threads, sync)
+
+    def rate(number, half, ridge, tree, scratch):
+        """OUT score of a node as a leaf."""
+        tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
+
+    return {"numbers": numbers, "nominals": nominals, "finalists": finalists, "rate": rate}
 
 
 @njit(**ONCE)
@@ -238,14 +231,14 @@ def _choose_cut(columns, found, found_left, node, best_left):
 
 @njit(**ONCE)
 def _split(keep_rows, tree, number, border, n_left, n_nodes, n_kept):
-    """Two new leaves; returns how many places of the pool are taken."""
+    """Two new leaves; returns how many places of the pool are in use."""
     a, b = n_nodes, n_nodes + 1
     parent, left, right = tree.node[number], tree.node[a], tree.node[b]
     parent.left = a
     left.left = right.left = -1
-    n_right = parent.taken - parent.start - n_left
-    left.start, left.taken, left.end = parent.start, parent.start + n_left, border
-    right.start, right.taken, right.end = border, border + n_right, parent.end
+    n_right = parent.drawn - parent.start - n_left
+    left.start, left.drawn, left.end = parent.start, parent.start + n_left, border
+    right.start, right.drawn, right.end = border, border + n_right, parent.end
     for k in range(tree.total.shape[1]):
         tree.total[a, k] = tree.best_left[number, k]
         tree.total[b, k] = tree.total[number, k] - tree.best_left[number, k]
@@ -255,8 +248,8 @@ def _split(keep_rows, tree, number, border, n_left, n_nodes, n_kept):
     tree.node[small].place = n_kept if tree.node[small].kept else n_places
     tree.node[large].kept = parent.kept
     tree.node[large].place = parent.place if parent.kept else n_places + 1
-    tree.plan[FIRST], tree.plan[SECOND] = small, large
-    tree.plan[SUBTRACT] = parent.kept and greater(n_left, n_right) >= keep_rows
+    tree.new[0], tree.new[1] = small, large
+    tree.plan[0].subtract = parent.kept and greater(n_left, n_right) >= keep_rows
     return n_kept + tree.node[small].kept
 
 
@@ -265,15 +258,18 @@ def grow(
     tid,
     n_threads,
     sync,
+    calls,
     blocks,
     payload,
-    short,
+    loops,
+    bounds,
+    bound_loops,
     kinds,
     subsets,
-    criterion,
     ridge,
+    forced,
     rows,
-    n_taken,
+    n_drawn,
     n_leaves,
     keep_rows,
     tree,
@@ -286,62 +282,79 @@ def grow(
 
     Returns the number of nodes: 1 where no cut has a gain, else 2 * leaves - 1.
 
-    short : Short under EDGE, else None
+    calls, loops, bound_loops : see `growth_calls` and `histogram.loops_of`
+    bounds : Bounds, or None where cuts are searched without
     kinds : NUMERIC, NOMINAL or both, the columns that may be cut
-    n_taken : the first so many rows are the samples of the round, others are only given leaves
+    forced : whether the root is cut even where a constant is better
+    n_drawn : the first so many rows are the samples of the round, others are only given leaves
     keep_rows : histograms of nodes with fewer samples are not kept for subtraction
     pull, curvature : G and H; H is |G| where it has no rows
     leaf, sums : OUT, see `read_leaves`
     """
     width, half = payload.width, payload.half
     scratch = tree.scratch[tid]
-    # A stump is cut even where a constant would have the larger edge (3.4.2).
-    stump = criterion == EDGE and n_leaves == 2
-    plan = tree.plan
+    plan, new = tree.plan[0], tree.new
     n_nodes = 1
     n_kept = 0
-    size = -(-n_taken // n_threads)
-    sum_payload(payload, rows, lesser(n_taken, tid * size), lesser(n_taken, tid * size + size), tree.partial[tid])
-    barrier(n_threads, sync)
+    size = -(-n_drawn // n_threads)
+    part = next_item(sync)
+    while part < n_threads:
+        begin = lesser(n_drawn, part * size)
+        sum_payload(payload, rows, begin, lesser(n_drawn, begin + size), tree.partial[part])
+        part = next_item(sync)
+    if not barrier(tid, n_threads, sync):
+        return 0
     if tid == 0:
         zero(tree.total[0], 0, width)
         for t in range(n_threads):
             add_lanes(tree.total[0], 0, tree.partial[t], 0, width)
         root = tree.node[0]
-        root.start, root.taken, root.end, root.left = 0, n_taken, rows.size, -1
-        root.kept = tree.pool.shape[0] > 2 and n_taken >= keep_rows
+        root.start, root.drawn, root.end, root.left = 0, n_drawn, rows.size, -1
+        root.kept = tree.pool.shape[0] > 2 and n_drawn >= keep_rows
         root.place = 0 if root.kept else tree.pool.shape[0] - 2
         n_kept = root.kept
-        root.score = 0.0 if stump else leaf_score(criterion, ridge, half, tree.total[0], scratch[0])
-        plan[PARENT], plan[FIRST], plan[SECOND], plan[SUBTRACT] = -1, 0, -1, 0
-    barrier(n_threads, sync)
+        if forced:
+            root.score = 0.0
+        else:
+            call(calls, "rate", (0, half, ridge, tree, scratch))
+        new[0], new[1] = 0, -1
+        plan.subtract = 0
+    if not barrier(tid, n_threads, sync):
+        return 0
     while True:
-        if short is not None:
-            call(tree.pieces.begin, (tid, n_threads, sync, blocks.block.size, short, rows, tree))
+        if bounds is not None:
+            call(calls, "begin", (tid, n_threads, sync, blocks.block.size, bounds, rows, tree))
+            if not barrier(tid, n_threads, sync):
+                return 0
         item = next_item(sync)
         while item < blocks.block.size:
+            if not tree.open_block[item]:
+                item = next_item(sync)
+                continue
             nominal = blocks.block[item].nominal > 0
             # Both leaves by one thread, one after the other: the second's histogram may need that of the first.
             for k in range(2):
-                if plan[FIRST + k] < 0 or kinds & (NOMINAL if nominal else NUMERIC) == 0:
+                if new[k] < 0 or kinds & (NOMINAL if nominal else NUMERIC) == 0:
                     continue
                 if nominal:
-                    arguments = (item, k, blocks, payload, subsets, criterion, ridge, rows, tree, scratch)
-                    call(tree.pieces.nominals, arguments)
-                elif short is None:
-                    call(tree.pieces.search, (item, k, blocks, payload, criterion, ridge, rows, tree, scratch))
+                    arguments = (tid, item, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch)
+                    call(calls, "nominals", arguments)
+                elif bounds is None:
+                    call(calls, "numbers", (item, k, blocks, payload, loops, ridge, rows, tree, scratch))
                 else:
-                    call(tree.pieces.search, (tid, item, k, blocks, short, rows, tree))
+                    call(calls, "bounds", (tid, item, k, blocks, bounds, bound_loops, rows, tree))
             item = next_item(sync)
-        barrier(n_threads, sync)
-        if short is not None:
-            arguments = (tid, n_threads, sync, blocks, payload, short, stump, rows, tree, scratch)
-            call(tree.pieces.finalists, arguments)
-        elif tree.pieces.finalists != 0 and kinds & NUMERIC != 0:
-            call(tree.pieces.finalists, (tid, n_threads, sync, blocks, payload, criterion, ridge, rows, tree, scratch))
+        if not barrier(tid, n_threads, sync):
+            return 0
+        if bounds is not None:
+            arguments = (tid, n_threads, sync, blocks, payload, bounds, forced, rows, tree, scratch)
+            call(calls, "candidates", arguments)
+        elif has(calls, "finalists") and kinds & NUMERIC != 0:
+            arguments = (tid, n_threads, sync, blocks, payload, ridge, rows, tree, scratch)
+            call(calls, "finalists", arguments)
         if tid == 0:
             for k in range(2):
-                number = plan[FIRST + k]
+                number = new[k]
                 if number >= 0:
                     at = _choose_cut(
                         blocks.column, tree.found[k], tree.found_left[k], tree.node[number], tree.best_left[number]
@@ -353,50 +366,58 @@ def grow(
                 node = tree.node[number]
                 if node.left < 0 and node.gain > 0 and (best < 0 or node.gain > tree.node[best].gain):
                     best = number
-            plan[PARENT] = best
-        barrier(n_threads, sync)
-        parent = plan[PARENT]
+            plan.parent = best
+        if not barrier(tid, n_threads, sync):
+            return 0
+        parent = plan.parent
         if parent < 0:
             break
-        call(tree.pieces.partition, (tid, n_threads, sync, blocks, subsets, parent, rows, tree))
+        call(calls, "partition", (tid, n_threads, sync, blocks, subsets, parent, rows, tree))
         if tid == 0:
-            n_kept = _split(keep_rows, tree, parent, plan[BORDER], plan[TAKEN], n_nodes, n_kept)
+            n_kept = _split(keep_rows, tree, parent, plan.border, plan.drawn, n_nodes, n_kept)
             for number in range(n_nodes, n_nodes + 2):
-                tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
+                call(calls, "rate", (number, half, ridge, tree, scratch))
         n_nodes += 2
-        barrier(n_threads, sync)
+        if not barrier(tid, n_threads, sync):
+            return 0
         if (n_nodes + 1) // 2 >= n_leaves:
             break
-    call(tree.pieces.leaves, (sync, tree.node, n_nodes, rows, pull, curvature, leaf, sums))
+    call(calls, "leaves", (sync, tree.node, n_nodes, rows, pull, curvature, leaf, sums))
     return n_nodes
 
 
-def compile_growth(discrete=False, bounds=False):
-    """Compile `grow` and about half of its pieces, without growing anything; see ``ahead``.
+def compile_growth(criteria, bounded):
+    """Compile `grow` and about half of what it calls, without growing anything; see ``warm``.
 
-    discrete : whether votes are
-    bounds : whether numbers are then searched by bounds
+    criteria : names, either "edge" alone or others
+    bounded : whether numbers are then searched by bounds
     """
     blocks = Blocks(
         np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
     )
-    number = FINE if discrete else COARSE
+    edge = "edge" in criteria
+    number = FINE if edge else COARSE
 
     def payload_of(dtype, sign=None):
-        return Payload(np.zeros(0, dtype), 1, False, np.zeros(0, np.int32), np.zeros(0, dtype), 1, 1, sign)
+        return Payload(np.zeros(0, dtype), 1, 1, False, np.zeros(0, np.int32), np.zeros(0, dtype), 1, 1, sign)
 
-    payload = payload_of(number, np.zeros(0, SIGN) if discrete else None)
-    tree, subsets = new_tree(0, 2, blocks, 1, number, 1, 0), new_subsets(2, blocks, 1, 0)
-    short = None
-    _leaves_piece(tree)
-    if bounds:
-        short = short_of(payload_of(SHORT), 1, blocks, np.zeros(0, np.intp), 1)
-        _edge_pieces(tree, blocks, payload, short)
-    else:
-        _number_pieces(tree, blocks, payload)
+    payload = payload_of(number, np.zeros(0, SIGN) if edge else None)
+    tree = new_tree(0, 2, blocks, 1, number, 1, 0)
+    subsets = new_subsets(2, blocks, 1, 0, 1, number, 1)
+    loops, bounds, bound_loops = no_loops(payload), None, None
+    if bounded:
+        bounds = new_bounds(payload_of(ROUNDED), 1, blocks, np.zeros(0, np.intp), 1, 0)
+        bound_loops = no_loops(bounds.payload)
+    kinds = _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets)
+    there = {"begin": begin_bounds, "candidates": search_candidates} if bounded else {}
+    calls = Calls(
+        **{name: (compiled(there[name], *kinds[name]) if name in there else None, kinds[name]) for name in kinds}
+    )
+    for criterion in () if bounded else criteria:
+        compiled(_searches(criterion)["numbers"], *kinds["numbers"])
     matrix = np.zeros((0, 1))
     arguments = (
-        0, 1, np.zeros(SYNC_SIZE, np.int64), blocks, payload, short, NUMERIC, subsets, EDGE, 0.0, tree.spare, 0, 2, 0,
-        tree, matrix, matrix, np.zeros(0, NODE), np.zeros((2, 0, 1)),
+        0, 1, new_sync(1), calls, blocks, payload, loops, bounds, bound_loops, NUMERIC, subsets, 0.0,
+        False, tree.spare, 0, 2, 0, tree, matrix, matrix, np.zeros(0, NODE), np.zeros((2, 0, 1)),
     )  # fmt: skip
     grow.compile(tuple(typeof(argument) for argument in arguments))

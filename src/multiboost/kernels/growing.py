@@ -6,31 +6,37 @@ Whoever grows a tree makes room for it once and uses it again in every round.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from .compiler import ONCE, njit
 from .dtypes import ROW, apart
 from .histogram import subtract_histogram
-from .lanes import ONCE, new_scratch
+from .lanes import new_scratch
 from .scan import COARSE_CUT
-from .subset import Subsets
+from .subset import Subsets, new_room
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
 
-# What the plan says: the leaf to cut, the new leaves, whether the second one's histogram
-# comes by subtraction, whether there are more columns to search, where the parent's rows are parted, and
-# how many of those on the left are samples of the round.
-PARENT, FIRST, SECOND, SUBTRACT, MORE, BORDER, TAKEN = 0, 1, 2, 3, 4, 5, 6
-
+# What the leader tells the team.
+PLAN = np.dtype(
+    [
+        ("parent", np.intp),  # the leaf to cut, -1: none
+        ("subtract", np.intp),  # whether the second new leaf's histogram comes by subtraction
+        ("more", np.intp),  # whether there are more columns to search
+        ("border", np.intp),  # where the parent's rows are parted
+        ("drawn", np.intp),  # how many of those on the left are samples of the round
+    ]
+)
 GROWING = np.dtype(
     [
         ("start", np.intp),  # the node's rows are rows[start:end];
-        ("taken", np.intp),  # sums are over rows[start:taken], the samples of the round
+        ("drawn", np.intp),  # sums are over rows[start:drawn], the samples of the round
         ("end", np.intp),
         ("left", np.intp),  # number of the left child, the right one is next; -1 in leaves
         ("feature", np.intp),  # cut column in the user's table
         ("slot", np.intp),  # the same in the blocks
-        ("bin", np.intp),  # last bin on the left; of a made cut, one that has samples
-        ("next_bin", np.intp),  # of a made cut: first bin on the right that has samples
+        ("bin", np.intp),  # last bin on the left of the best cut
+        ("below", np.intp),  # of a made cut: the last bin on the left that has rows,
+        ("above", np.intp),  # and the first one on the right
         ("missing_right", np.intp),
         ("place", np.intp),  # where the node's histogram is in the pool
         ("kept", np.intp),  # whether it stays there
@@ -39,18 +45,6 @@ GROWING = np.dtype(
     ]
 )
 FOUND = np.dtype([("score", np.float64), ("slot", np.intp), ("bin", np.intp), ("missing_right", np.intp)])
-
-
-class Pieces(NamedTuple):
-    """Addresses of what is compiled apart, see ``piece``; 0 where it is not needed."""
-
-    partition: int = 0  # `partition`
-    leaves: int = 0  # `read_leaves`
-    search: int = 0  # `_search_numbers`, or under EDGE `bound_numbers`
-    finalists: int = 0  # `_search_finalists`, or `search_hopefuls`
-    begin: int = 0  # `begin_bounds`
-    nominals: int = 0  # `_search_nominals`, which calls
-    nominal: int = 0  # `search_nominal`
 
 
 class Tree(NamedTuple):
@@ -73,12 +67,14 @@ class Tree(NamedTuple):
     spare: np.ndarray  # (n,) ROW, for partitioning
     right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see ``partition``
-    plan: np.ndarray  # (7,) intp, what the leader tells the team
+    plan: np.ndarray  # (1,) PLAN
+    new: np.ndarray  # (2,) intp, the new leaves, -1: none
+    open: np.ndarray  # (slots,) bool, columns that may be cut
+    open_block: np.ndarray  # (blocks,) bool, whether a block has one of them
     least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
-    pieces: Pieces
 
 
-def new_subsets(n_leaves, blocks, n_labels, seed):
+def new_subsets(n_leaves, blocks, n_labels, seed, width, dtype, n_threads):
     """Room for the sets of nominal cuts; of no bytes where no column is nominal."""
     nominal = blocks.column[blocks.column["nominal"] > 0]
     n_bytes = int((nominal["n_bins"] + nominal["missing"] + 7).max(initial=0)) // 8
@@ -89,6 +85,7 @@ def new_subsets(n_leaves, blocks, n_labels, seed):
         n_starts=0,
         constant=False,
         seed=seed,
+        room=new_room(n_threads, n_bytes, n_labels, width, dtype),
     )
 
 
@@ -118,17 +115,19 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         spare=np.empty(n_rows, ROW),
         right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
-        plan=np.zeros(7, np.intp),
+        plan=np.zeros(1, PLAN),
+        new=np.zeros(2, np.intp),
+        open=np.ones(blocks.column.size, np.bool_),
+        open_block=np.ones(blocks.block.size, np.bool_),
         least=np.zeros(2, np.int64),
-        pieces=Pieces(),
     )
 
 
 @njit(**ONCE)
 def comes_by_subtraction(tree, pool, k, block, width, base):
     """Whether the histogram of new leaf ``k`` comes by subtraction, and then is there."""
-    if k == 0 or tree.plan[SUBTRACT] == 0:
+    if k == 0 or tree.plan[0].subtract == 0:
         return False
-    first, second = tree.node[tree.plan[FIRST]], tree.node[tree.plan[SECOND]]
+    first, second = tree.node[tree.new[0]], tree.node[tree.new[1]]
     subtract_histogram(block, width, pool[second.place], pool[first.place], base)
     return True

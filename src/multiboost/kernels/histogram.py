@@ -2,28 +2,29 @@
 
 The *payload* of a sample is what a criterion needs of it, in fixed point:
 
-- EDGE: G, ``half`` lanes;
-- NEWTON: G and H, two halves;
-- Z: W- and W+, two halves; where each sample has exactly one positive label, W+ is
+- PULL: G, ``half`` lanes;
+- PULL_AND_CURVATURE: G and H, two halves;
+- WEIGHTS: W- and W+, two halves; where each sample has exactly one positive label, W+ is
   given as one number and the label's position (``one_hot``), which saves almost half
   of the additions.
 
-Histogram rows have ``width`` lanes: ``half`` for EDGE, ``2 * half`` otherwise.
+Histogram rows have ``width`` lanes: ``half`` for PULL, ``2 * half`` otherwise.
 
-Under EDGE a sample may count with the opposite sign: virtual labels, see `Problem.without`.
+Under the edge a sample may count with the opposite sign: virtual labels, see `Problem.without`.
 """
 
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import from_dtype, njit, typeof, types
+from numba import from_dtype, typeof, types
 
 from .blocks import BLOCK, wide_code
-from .dtypes import CODE, ROW
+from .calls import Calls, call
+from .compiler import ONCE, compiled, njit
+from .dtypes import COARSE, CODE, FINE, ROW, SIGN
 from .extremes import greater, lesser
-from .lanes import ONCE, add_lanes, add_one_hot_row, add_row, add_signed, copy, prefetch, sign_of, subtract_lanes, zero
-from .piece import call, compiled
+from .lanes import add_lanes, add_one_hot_row, add_row, add_signed, copy, prefetch, sign_of, subtract_lanes, zero
 
 
 class Payload(NamedTuple):
@@ -31,13 +32,13 @@ class Payload(NamedTuple):
 
     dense: np.ndarray  # (n * lanes,) COARSE or FINE
     lanes: int  # dense lanes per sample: width, or half where one_hot
+    step: int  # of these, that are added in one pass, see `lanes_of_a_pass`
     one_hot: bool
     positive: np.ndarray  # (n,) int32 position of W+ in the histogram row
     weight: np.ndarray  # (n,) W+ of the positive label
     half: int
     width: int
-    sign: np.ndarray | None = None  # EDGE: (n,) SIGN, -1 where G of a sample counts as -G, else 0
-    loops: tuple[int, int, int] = (0, 0, 0)  # see `with_loops`
+    sign: np.ndarray | None = None  # of the edge: (n,) SIGN, -1 where G of a sample counts as -G, else 0
 
 
 MOST = 16  # lanes that are added at once
@@ -90,18 +91,41 @@ def _add_rows(n):
     return add_rows
 
 
-def with_loops(payload):
-    """The payload with the loops that add it up: lanes of a pass, and pieces for a whole pass and for what is left."""
-    number, size = typeof(payload.dense), types.intp
+def lanes_of_a_pass(lanes: int) -> int:
+    """How many lanes are added at once."""
+    n_passes = -(-lanes // MOST)
+    # A loop is compiled for each number of lanes, so equal passes need one loop only.
+    return lanes // n_passes if n_passes == 1 or lanes % (4 * n_passes) == 0 else MOST
+
+
+def loops_of(payload) -> Calls:
+    """The loops that add up a payload: "whole" passes, and the "rest" of the lanes."""
+    return _loops(typeof(payload), payload.step, payload.lanes % payload.step)
+
+
+def no_loops(payload) -> Calls:
+    """The same without loops: what is compiled for it can be called with them."""
+    return _loops(typeof(payload), 0, 0)
+
+
+def compile_loops() -> None:
+    """Compile the loops for any number of labels, which are then kept on disk."""
+    for dtype in (COARSE, FINE):
+        for lanes in (1, 2, 4, 8, 12, 16):
+            none, empty = np.zeros(0, np.int32), np.zeros(0, dtype)
+            sign = np.zeros(0, SIGN) if dtype is FINE else None
+            loops_of(Payload(empty, lanes, lanes, False, none, empty, lanes, lanes, sign))
+
+
+@cache
+def _loops(kind, step, rest):
+    size = types.intp
     kinds = (
-        from_dtype(np.dtype(CODE))[::1], types.uint32[::1], from_dtype(BLOCK), typeof(payload),
-        from_dtype(np.dtype(ROW))[::1], size, size, number, size, size,
+        from_dtype(np.dtype(CODE))[::1], types.uint32[::1], from_dtype(BLOCK), kind, from_dtype(np.dtype(ROW))[::1],
+        size, size, kind[0], size, size,
     )  # fmt: skip
-    n_passes = -(-payload.lanes // MOST)
-    # Equal passes have one loop to compile, with few labels that of the other loss.
-    step = payload.lanes // n_passes if n_passes == 1 or payload.lanes % (4 * n_passes) == 0 else MOST
-    whole, rest = compiled(_add_rows(step), *kinds).address, payload.lanes % step
-    return payload._replace(loops=(step, whole, compiled(_add_rows(rest), *kinds).address if rest > 0 else 0))
+    lanes = {"whole": step, "rest": rest}
+    return Calls(**{name: (compiled(_add_rows(n), *kinds) if n > 0 else None, kinds) for name, n in lanes.items()})
 
 
 @njit(**ONCE)
@@ -118,9 +142,10 @@ def build_wide_histogram(codes, block, payload, rows, start, end, histogram, bas
 
 
 @njit(**ONCE)
-def build_histogram(blocks, block, payload, rows, start, end, total, histogram, base, rest):
+def build_histogram(blocks, block, payload, loops, rows, start, end, total, histogram, base, rest):
     """Histogram of one block (a BLOCK record) over ``rows[start:end]``.
 
+    loops : see `loops_of`
     histogram : OUT, flat; the block's rows begin at element ``base``
     total : (width,) sum of the payload over the same rows
     rest : scratch, (width,)
@@ -128,11 +153,13 @@ def build_histogram(blocks, block, payload, rows, start, end, total, histogram, 
     width = payload.width
     codes, row_start = blocks.codes, blocks.row_start
     zero(histogram, base, (block.origin_end - block.origin) * width)
-    step, whole, part = payload.loops
-    lane = np.intp(0)
+    step, lane = payload.step, np.intp(0)
     while lane < payload.lanes:
-        loop = whole if lane + step <= payload.lanes else part
-        call(loop, (codes, row_start, block, payload, rows, start, end, histogram, base, lane))
+        arguments = (codes, row_start, block, payload, rows, start, end, histogram, base, lane)
+        if lane + step <= payload.lanes:
+            call(loops, "whole", arguments)
+        else:
+            call(loops, "rest", arguments)
         lane += step
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):

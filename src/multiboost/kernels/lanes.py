@@ -15,35 +15,12 @@ All arrays are flat and C-contiguous; ``di`` and ``si`` are offsets of elements.
 """
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-
-# Most kernels allocate nothing, so that references to their arrays need not be counted; none
-# is called from C.  Both save a little of the time of compiling them.  What does not count
-# references must not return an array to a kernel that does.
-OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "nsz", "contract"},
-    "no_cfunc_wrapper": True,
-    "_nrt": False,
-}
-# For the few that do allocate.
-ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
-# For kernels that only other kernels call: nothing to call them from Python.  A process that has just compiled one
-# runs its own code of it, later ones the copy that was compiled into its caller and optimised once more: so that both
-# give the same bits, floating point keeps its order here.
-INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True, "fastmath": False}
-# For kernels that have a name but only one caller: compiled as a part of it.
-ONCE: dict[str, Any] = {**INNER, "inline": "always"}
-# For what stands in the innermost loops: a call there costs as much as the work.  There is only the copy in the caller.
-INLINE: dict[str, Any] = {**INNER, "forceinline": True, "fastmath": OPTIONS["fastmath"]}
 
 
 def new_scratch(n_threads, width, dtype):

@@ -1,9 +1,8 @@
 """Reading the leaves of a grown tree."""
 
 import numpy as np
-from numba import njit
 
-from .lanes import INLINE
+from .compiler import INLINE, njit
 from .team import next_item
 
 
@@ -39,10 +38,10 @@ def read_leaves(sync, node, n_nodes, rows, pull, curvature, leaf, sums):
                 for k in range(n_labels):
                     sum_g[k] = sum_h[k] = 0.0
                 if n_labels == 1:
-                    sum_g[0], sum_h[0] = _sum_one_label(rows, node[item].start, node[item].taken, pull, curvature)
+                    sum_g[0], sum_h[0] = _sum_one_label(rows, node[item].start, node[item].drawn, pull, curvature)
                     item = next_item(sync)
                     continue
-                for r in range(node[item].start, node[item].taken):
+                for r in range(node[item].start, node[item].drawn):
                     g = pull[rows[r]]
                     h = curvature[rows[r]] if curvature.shape[0] > 0 else g
                     for k in range(n_labels):

@@ -1,14 +1,12 @@
 """The partition of a node's rows by its cut."""
 
 import numpy as np
-from numba import njit
 
 from .blocks import bin_of, column_of
+from .compiler import ONCE, njit
 from .extremes import greater, lesser
-from .growing import BORDER, TAKEN
-from .lanes import ONCE
 from .subset import in_set
-from .team import barrier
+from .team import barrier, next_item
 
 _ALONE = 4096  # nodes below this many rows are partitioned by one thread
 
@@ -21,10 +19,10 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     samples of the round have no value, how many of them go left, and how many others have no value.
     """
     # Numbers, not records: the compiler cannot know that writing to ``right`` leaves those alone.
-    slot, cut_bin, missing_right, taken = node.slot, node.bin, node.missing_right != 0, np.uintp(node.taken)
+    slot, cut_bin, missing_right, drawn = node.slot, node.bin, node.missing_right != 0, np.uintp(node.drawn)
     n_bins, nominal = blocks.column[slot].n_bins, blocks.column[slot].nominal > 0
     source, first, stride, code = column_of(blocks, slot)
-    n_left, low, high, n_missing, n_taken, n_stray = 0, -1, n_bins, 0, 0, 0
+    n_left, low, high, n_missing, n_drawn, n_stray = 0, -1, n_bins, 0, 0, 0
     for r in range(np.uintp(begin), np.uintp(stop)):
         if stride > np.uintp(0):
             b = np.intp(source[first + np.uintp(rows[r]) * stride]) - code
@@ -33,8 +31,8 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
         goes = b > cut_bin
         if b >= n_bins:
             goes = missing_right
-            n_missing += r < taken
-            n_stray += r >= taken
+            n_missing += r < drawn
+            n_stray += r >= drawn
         elif nominal:
             goes = in_set(subsets, number, b)
         else:
@@ -42,15 +40,14 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
             high = lesser(high, b if goes else n_bins)
         right[r] = goes
         n_left += not goes
-        n_taken += not goes and r < taken
-    part[0], part[1], part[2], part[3], part[4], part[5] = n_left, low, high, n_missing, n_taken, n_stray
+        n_drawn += not goes and r < drawn
+    part[0], part[1], part[2], part[3], part[4], part[5] = n_left, low, high, n_missing, n_drawn, n_stray
 
 
 def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
     """Stable partition of a node's rows, left side first: samples of the round stay before others.
 
-    Sets the node's bin and next_bin to the nearest bins that have rows, and, in the plan,
-    the border.
+    Sets the node's bins below and above the cut, and, in the plan, the border.
     """
     node, spare, right, parts = tree.node[number], tree.spare, tree.right, tree.parts
     start, end = node.start, node.end
@@ -58,48 +55,62 @@ def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
     if tid >= n_parts:
         return
     size = -(-(end - start) // n_parts)
-    begin = lesser(start + tid * size, end)
-    stop = lesser(begin + size, end)
     numeric, n_bins = blocks.column[node.slot].nominal == 0, blocks.column[node.slot].n_bins
+    border, low, high, n_missing, n_drawn = start, -1, n_bins, 0, 0
     for attempt in range(2):
-        _mark(blocks, subsets, number, node, rows, begin, stop, right, parts[tid])
-        if n_parts > 1:
-            barrier(n_threads, sync)
-        before, border, low, high, n_missing, n_taken, n_stray = 0, start, -1, n_bins, 0, 0, 0
+        t = next_item(sync)
+        while t < n_parts:
+            begin = lesser(start + t * size, end)
+            _mark(blocks, subsets, number, node, rows, begin, lesser(begin + size, end), right, parts[t])
+            t = next_item(sync)
+        if not barrier(tid, n_parts, sync):
+            return
+        border, low, high, n_missing, n_drawn, n_stray = start, -1, n_bins, 0, 0, 0
         for t in range(n_parts):
-            before += parts[t, 0] if t < tid else 0
             border += parts[t, 0]
             low, high = greater(low, parts[t, 1]), lesser(high, parts[t, 2])
             n_missing += parts[t, 3]
-            n_taken += parts[t, 4]
+            n_drawn += parts[t, 4]
             n_stray += parts[t, 5]
         if n_missing > 0 or not numeric:
             break
-        # Of the samples none lacks a value: others, and values missing later, go with the majority.
-        majority = 2 * n_taken < node.taken - start
+        # No sample of the round has a missing value: those outside of it, and later ones, go with the majority.
+        majority = 2 * n_drawn < node.drawn - start
         if attempt == 1 or n_stray == 0 or majority == (node.missing_right != 0):
             break
-        if n_parts > 1:
-            barrier(n_threads, sync)
+        if not barrier(tid, n_parts, sync):
+            return
         if tid == 0:
             node.missing_right = majority
-        if n_parts > 1:
-            barrier(n_threads, sync)
-    to_left, to_right = start + before, border + (begin - start) - before
-    for r in range(begin, stop):
-        # No branch: every other one would be mispredicted.
-        goes = np.intp(right[r])
-        spare[np.uintp(to_left + goes * (to_right - to_left))] = rows[r]
-        to_right += goes
-        to_left += 1 - goes
-    if n_parts > 1:
-        barrier(n_threads, sync)
-    for r in range(begin, stop):
-        rows[r] = spare[r]
-    if n_parts > 1:
-        barrier(n_threads, sync)
+        if not barrier(tid, n_parts, sync):
+            return
+    t = next_item(sync)
+    while t < n_parts:
+        begin = lesser(start + t * size, end)
+        before = 0
+        for s in range(t):
+            before += parts[s, 0]
+        to_left, to_right = start + before, border + (begin - start) - before
+        for r in range(begin, lesser(begin + size, end)):
+            # No branch: every other one would be mispredicted.
+            goes = np.intp(right[r])
+            spare[np.uintp(to_left + goes * (to_right - to_left))] = rows[r]
+            to_right += goes
+            to_left += 1 - goes
+        t = next_item(sync)
+    if not barrier(tid, n_parts, sync):
+        return
+    t = next_item(sync)
+    while t < n_parts:
+        begin = lesser(start + t * size, end)
+        for r in range(begin, lesser(begin + size, end)):
+            rows[r] = spare[r]
+        t = next_item(sync)
+    if not barrier(tid, n_parts, sync):
+        return
     if tid == 0:
-        node.bin, node.next_bin = low, high
+        node.below, node.above = low, high
         if n_missing == 0 and numeric:
-            node.missing_right = 2 * n_taken < node.taken - start
-        tree.plan[BORDER], tree.plan[TAKEN] = border, n_taken
+            node.missing_right = 2 * n_drawn < node.drawn - start
+        plan = tree.plan[0]
+        plan.border, plan.drawn = border, n_drawn

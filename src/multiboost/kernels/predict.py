@@ -9,11 +9,11 @@ votes in the same order and give the same bits.
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from .compiler import INLINE, INNER, OPTIONS, njit
 from .extremes import lesser
-from .lanes import INLINE, INNER, OPTIONS
 from .team import next_item
 
 TILE = 64  # rows that go through a DAG together, so that it stays in the cache
@@ -24,8 +24,8 @@ _BYTES = 32  # in a vector
 # A search finds the number of a column's value among sorted cuts, in steps that begin with
 # ``step`` and are halved.
 SEARCH = np.dtype([("feature", np.int32), ("step", np.int32)], align=True)
-# A test by codes: above ``cut`` goes right.  ``codes`` is a row of codes; ``left`` and ``right`` are
-# rows of leaves, of which those below LEAVES hold their own number, the others are of tests.
+# A test by codes: above ``cut`` goes right.  ``codes`` is a row of codes.  ``left`` and ``right`` are rows of
+# leaf numbers: row k below LEAVES holds k everywhere, a row above holds what a test has chosen.
 TEST = np.dtype(
     [("set_start", np.intp), ("codes", np.int32), ("left", np.int32), ("right", np.int32), ("feature", np.int32),
      ("cut", np.uint8), ("missing_right", np.uint8)],

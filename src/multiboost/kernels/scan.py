@@ -5,13 +5,12 @@ which side missing values go.
 """
 
 import numpy as np
-from numba import njit
 
 from .blocks import bin_of, column_of
-from .criteria import cut_score
-from .dtypes import EDGE
+from .compiler import INNER, ONCE, njit
+from .criteria import cut_score, is_factorised
 from .extremes import greater, lesser
-from .lanes import INNER, ONCE, add_lanes, copy, is_zero, subtract_lanes, zero
+from .lanes import add_lanes, copy, is_zero, subtract_lanes, zero
 
 
 @njit(**INNER)
@@ -34,8 +33,8 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
     while last >= 0 and is_zero(histogram, first + last * width, width):
         last -= 1
     # Without missing values a cut after the last row is no cut; its score says so, except
-    # with EDGE, where it is the edge of the constant classifier.
-    end = last if criterion == EDGE and not has_missing else last + 1
+    # where votes are v phi(x): there it is that of the constant classifier.
+    end = last if is_factorised(criterion) and not has_missing else last + 1
     best, best_row, best_missing = -np.inf, -1, 1
     for row in range(end):
         at = first + row * width
@@ -64,18 +63,18 @@ def _read_missing(column, histogram, at, width, miss):
     return has_missing
 
 
-# Coarse blocks: a histogram row sums eight neighbouring bins.  All cuts between rows are
-# scored; the few columns where the best of these are best are then searched bin by bin,
-# in the two rows on either side of that cut.  Histograms are an eighth of the size, so
-# that a node costs what its rows cost and no more.
+# Coarse blocks: a histogram row sums eight neighbouring bins.  All cuts between rows are scored.  The few columns
+# whose best cut is best are then searched bin by bin, in the two rows on either side of that cut.  Histograms
+# are an eighth of the size, so that a node costs what its rows cost and no more.
 
 COARSE_CUT = np.dtype([("score", np.float64), ("row", np.intp)])  # a cut after a row
 
 
 @njit(**ONCE)
-def scan_block(columns, block, criterion, ridge, half, total, histogram, base, scratch, best_left, coarse):
+def scan_block(criterion, columns, block, is_open, ridge, half, total, histogram, base, scratch, best_left, coarse):
     """The best cut of one block, or, where it is coarse, of each of its columns.
 
+    is_open : (slots,) bool, the columns that may be cut
     scratch : (4, width)
     best_left : OUT, (width,), what the best cut sends to the left
     coarse : OUT, COARSE_CUT records of the columns of a coarse block; one whose samples are all
@@ -91,6 +90,8 @@ def scan_block(columns, block, criterion, ridge, half, total, histogram, base, s
     miss, left, other, column_left = scratch[0], scratch[1], scratch[2], scratch[3]
     best, best_slot, best_bin, best_missing = -np.inf, -1, -1, 1
     for slot in range(block.slot, block.slot_end):
+        if not is_open[slot]:
+            continue
         column = columns[slot]
         first = column.code >> shift
         n_rows = (column.n_bins + (1 << shift) - 1) >> shift
@@ -113,7 +114,7 @@ def scan_block(columns, block, criterion, ridge, half, total, histogram, base, s
 
 @njit(**ONCE)
 def scan_fine(
-    blocks, slot, row, payload, criterion, ridge, rows, start, end, total, histogram, fine, scratch, best_left
+    criterion, blocks, slot, row, payload, ridge, rows, start, end, total, histogram, fine, scratch, best_left
 ):
     """The best cut of one column of a coarse block in the rows ``row`` and ``row + 1``.
 

@@ -2,7 +2,7 @@
 
 A subset is a vector u over the categories, +1 on the right and -1 on the left (Kegl 2011,
 3.4.3); bins of missing values are one more category.  Whether the constant u is a candidate
-is for the base learner to say; only under EDGE has it something to win.
+is for the base learner to say; only where votes are v phi(x) has it something to win.
 
 All ``criteria`` are convex functions of the sums on one side.  A convex function
 is largest at a corner of what subsets can sum to, and there the subset is the set of all
@@ -12,27 +12,26 @@ category's own sums and a is the criterion's slope.  So for every criterion
 - with one label two numbers per category remain, the planes are the cuts of the categories
   in the order of G / H, and a scan over these is exact;
 - with more labels, going back and forth between the slope of the subset and the subset
-  of the slope never goes down.  For EDGE the slope is the vote vector v, and this is
+  of the slope never goes down.  For the edge the slope is the vote vector v, and this is
   BESTINDICATOR (Figure 3.8): v = sign(Gamma' u) (3.45), u = sign(Gamma v) (3.46).
 
-The starts of that search are the best cut along the leading direction of Gamma (for Z and
-NEWTON centred and weighted, the order of Coppersmith, Hong and Hosking 1999), the best
+The starts of that search are the best cut along the leading direction of Gamma (where H is known
+centred and weighted, the order of Coppersmith, Hong and Hosking 1999), the best
 selector, and random subsets.  Where it ends, single categories change sides while that
 helps: of random problems of 9 to 12 categories and 2 to 10 labels the best of all subsets
 was found in 96 % or more for every criterion, and without such moves in 64 to 92 %.  Up to
-``EXHAUSTIVE`` categories all subsets are tried; with EDGE and up to ``_ALL_VOTES`` labels
+``EXHAUSTIVE`` categories all subsets are tried; with the edge and up to ``_ALL_VOTES`` labels
 all vote vectors are.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from .criteria import cut_score
-from .dtypes import EDGE, Z
+from .compiler import INNER, ONCE, njit
+from .criteria import PULL, WEIGHTS, cut_score, cut_slope, is_factorised, layout_of
 from .extremes import greater, lesser
-from .lanes import INNER, ONCE, add_lanes, copy, is_zero, subtract_lanes, zero
+from .lanes import add_lanes, copy, is_zero, subtract_lanes, zero
 
 EXHAUSTIVE = 8  # categories in a node up to which all subsets are tried
 _ALL_VOTES = 3  # labels up to which all vote vectors are tried
@@ -42,9 +41,21 @@ _MOST_STEPS = 50  # of one ascent; a handful is usual
 _CLIMB = 128  # categories up to which they also move one at a time; beyond, it gained less than 0.1 %
 _MOST_SWEEPS = 20  # of such moves over all categories
 
-_ALLOCATING = {**INNER, "_nrt": True}
-
 NUMERIC, NOMINAL = 1, 2  # which columns may be cut, as bits
+
+
+class Room(NamedTuple):
+    """Scratch of the search, a row for each thread; of one thread, that row."""
+
+    present: np.ndarray  # (bins,) intp, bins that have samples
+    right: np.ndarray  # (bins,) bool, the side of each of them
+    best: np.ndarray  # (bins,) bool, the best sides so far
+    key: np.ndarray  # (bins,) float64, what the categories are ordered by
+    order: np.ndarray  # (2, bins) intp
+    bits: np.ndarray  # (bytes,) uint8, the best set of a column
+    other: np.ndarray  # (width,) sums of the left side of a cut that may be no better
+    slope: np.ndarray  # (width,) float64
+    direction: np.ndarray  # (2, labels) float64, along which categories are ordered, and the next one
 
 
 class Subsets(NamedTuple):
@@ -56,33 +67,37 @@ class Subsets(NamedTuple):
     n_starts: int  # random starts of a subset; below 0: one value against the rest
     constant: bool  # whether all categories may go to one side
     seed: int
+    room: Room
 
 
-class Room(NamedTuple):
-    """Scratch of one thread, for columns of up to so many bins."""
-
-    present: np.ndarray  # intp, bins that have samples
-    right: np.ndarray  # bool, the side of each of them
-    best: np.ndarray  # bool, the best sides so far
-    key: np.ndarray  # float64, what the categories are ordered by
-    order: np.ndarray  # (2, .) intp
-
-
-@njit(**_ALLOCATING)
-def new_room(size):
+def new_room(n_threads, n_bytes, n_labels, width, dtype):
+    """Scratch for columns of up to 8 * ``n_bytes`` bins."""
+    size = 8 * n_bytes
     return Room(
-        np.empty(size, np.intp),
-        np.empty(size, np.bool_),
-        np.empty(size, np.bool_),
-        np.empty(size, np.float64),
-        np.empty((2, size), np.intp),
+        present=np.empty((n_threads, size), np.intp),
+        right=np.empty((n_threads, size), np.bool_),
+        best=np.empty((n_threads, size), np.bool_),
+        key=np.empty((n_threads, size)),
+        order=np.empty((n_threads, 2, size), np.intp),
+        bits=np.empty((n_threads, n_bytes), np.uint8),
+        other=np.empty((n_threads, width), dtype),
+        slope=np.empty((n_threads, width)),
+        direction=np.empty((n_threads, 2, n_labels)),
     )
+
+
+@njit(**ONCE)
+def _own(room, tid):
+    """The scratch of one thread."""
+    return Room(
+        room.present[tid], room.right[tid], room.best[tid], room.key[tid], room.order[tid], room.bits[tid],
+        room.other[tid], room.slope[tid], room.direction[tid],
+    )  # fmt: skip
 
 
 class Sums(NamedTuple):
     """The sums of the categories that are present, and what a score needs besides."""
 
-    criterion: int
     ridge: float
     half: int
     histogram: np.ndarray
@@ -91,8 +106,8 @@ class Sums(NamedTuple):
 
 
 @njit(**INNER)
-def _score(sums, left):
-    return cut_score(sums.criterion, left, sums.total, sums.half, sums.ridge)
+def _score(criterion, sums, left):
+    return cut_score(criterion, left, sums.total, sums.half, sums.ridge)
 
 
 @njit(**INNER)
@@ -110,28 +125,7 @@ def _sum_left(sums, present, right, left):
 
 
 @njit(**INNER)
-def _slope(sums, left, slope):
-    """OUT slope: of the criterion at the sums of the left side, (width,)."""
-    total, half = sums.total, sums.half
-    if sums.criterion == EDGE:
-        for k in range(half):
-            slope[k] = -1.0 if total[k] > 2 * left[k] else 1.0
-        return
-    for k in range(half):
-        a, b = np.float64(left[k]), np.float64(left[half + k])
-        c, d = np.float64(total[k]) - a, np.float64(total[half + k]) - b
-        e = sums.ridge
-        if sums.criterion == Z:  # of -2 sqrt(W- W+); e keeps a pure side's slope finite
-            slope[k] = np.sqrt((d + e) / (c + e)) - np.sqrt((b + e) / (a + e))
-            slope[half + k] = np.sqrt((c + e) / (d + e)) - np.sqrt((a + e) / (b + e))
-        else:  # of G^2 / (H + ridge)
-            vote, other = a / (b + e), c / (d + e)
-            slope[k] = 2.0 * (vote - other)
-            slope[half + k] = other * other - vote * vote
-
-
-@njit(**INNER)
-def _ascend(sums, present, right, left, slope):
+def _ascend(criterion, sums, present, right, left, slope):
     """Back and forth between slope and subset while the score grows.
 
     right : IN/OUT sides; left : OUT their sums.  Returns their score, -inf for a constant.
@@ -144,12 +138,12 @@ def _ascend(sums, present, right, left, slope):
         n_right = _sum_left(sums, present, right, left)
         if n_right == 0 or n_right == n:
             return -np.inf
-        score = _score(sums, left)
+        score = _score(criterion, sums, left)
         if score <= best or steps == _MOST_STEPS:
             return score
         best = score
         steps += 1
-        _slope(sums, left, slope)
+        cut_slope(criterion, left, sums.total, sums.half, sums.ridge, slope)
         for c in range(n):
             at = sums.first + present[c] * width
             along = 0.0
@@ -159,7 +153,7 @@ def _ascend(sums, present, right, left, slope):
 
 
 @njit(**INNER)
-def _climb(sums, present, right, left, score):
+def _climb(criterion, sums, present, right, left, score):
     """One category at a time to the other side, where the score grows by it.
 
     right, left : IN/OUT sides and the sums of the left; score : theirs.  Returns the new score.
@@ -179,7 +173,7 @@ def _climb(sums, present, right, left, score):
                 add_lanes(left, 0, sums.histogram, at, width)
             else:
                 subtract_lanes(left, 0, sums.histogram, at, width)
-            moved = _score(sums, left)
+            moved = _score(criterion, sums, left)
             if moved > score:
                 score = moved
                 n_right += -1 if right[c] else 1
@@ -194,11 +188,11 @@ def _climb(sums, present, right, left, score):
 
 
 @njit(**INNER)
-def _improve(sums, present, right, left, slope):
+def _improve(criterion, sums, present, right, left, slope):
     """The best that a start leads to: `_ascend`, and `_climb` where categories are few."""
-    score = _ascend(sums, present, right, left, slope)
+    score = _ascend(criterion, sums, present, right, left, slope)
     if present.size <= _CLIMB and score > -np.inf:
-        score = _climb(sums, present, right, left, score)
+        score = _climb(criterion, sums, present, right, left, score)
     return score
 
 
@@ -225,7 +219,7 @@ def _sort(key, order, spare, n):
 
 
 @njit(**INNER)
-def _scan_order(sums, present, key, order, right, left, best_left):
+def _scan_order(criterion, sums, present, key, order, right, left, best_left):
     """The best cut of the categories in the order of ``key``; OUT right: its sides."""
     n = present.size
     width = sums.total.size
@@ -234,7 +228,7 @@ def _scan_order(sums, present, key, order, right, left, best_left):
     best, last = -np.inf, 0
     for i in range(n - 1):
         add_lanes(left, 0, sums.histogram, sums.first + present[order[0, i]] * width, width)
-        score = _score(sums, left)
+        score = _score(criterion, sums, left)
         if score > best:
             best, last = score, i
             copy(best_left, 0, left, 0, width)
@@ -244,12 +238,12 @@ def _scan_order(sums, present, key, order, right, left, best_left):
 
 
 @njit(**INNER)
-def _pull_of(sums, at, k):
-    """G of one label in the category at element ``at``: its vote, minus that of the node for Z and NEWTON."""
+def _pull_of(criterion, sums, at, k):
+    """G of one label in the category at element ``at``: its vote, minus that of the node where H is known."""
     half, total, h = sums.half, sums.total, sums.histogram
-    if sums.criterion == EDGE:
+    if layout_of(criterion) == PULL:
         return np.float64(h[at + k])
-    if sums.criterion == Z:
+    if layout_of(criterion) == WEIGHTS:
         g, weight = np.float64(h[at + half + k]) - h[at + k], np.float64(h[at + half + k]) + h[at + k]
         node_g, node_weight = np.float64(total[half + k]) - total[k], np.float64(total[half + k]) + total[k]
     else:
@@ -259,43 +253,42 @@ def _pull_of(sums, at, k):
 
 
 @njit(**INNER)
-def _weight_of(sums, at):
-    """H of a category, all labels together; 1 with EDGE, which knows no H."""
-    if sums.criterion == EDGE:
+def _weight_of(criterion, sums, at):
+    """H of a category, all labels together; 1 where there is no H."""
+    if layout_of(criterion) == PULL:
         return 1.0
     weight = 0.0
-    for k in range(0 if sums.criterion == Z else sums.half, sums.total.size):
+    for k in range(0 if layout_of(criterion) == WEIGHTS else sums.half, sums.total.size):
         weight += sums.histogram[at + k]
     return greater(weight, 1.0)
 
 
 @njit(**INNER)
-def _order_along(sums, present, n_labels, direction, key):
+def _order_along(criterion, sums, present, n_labels, direction, key):
     """OUT key: where each category lies along a direction, per weight."""
     for c in range(present.size):
         at = sums.first + present[c] * sums.total.size
         along = 0.0
         for k in range(n_labels):
-            along += direction[k] * _pull_of(sums, at, k)
-        key[c] = along / _weight_of(sums, at)
+            along += direction[k] * _pull_of(criterion, sums, at, k)
+        key[c] = along / _weight_of(criterion, sums, at)
 
 
-@njit(**_ALLOCATING)
-def _leading_direction(sums, present, n_labels, direction):
-    """OUT direction: along which the categories differ most, by power iteration."""
+@njit(**INNER)
+def _leading_direction(criterion, sums, present, n_labels, direction, new):
+    """OUT direction: along which the categories differ most, by power iteration; ``new`` is scratch."""
     width = sums.total.size
     largest = -1.0
     for c in range(present.size):
         at = sums.first + present[c] * width
         size = 0.0
         for k in range(n_labels):
-            size += _pull_of(sums, at, k) ** 2
-        size /= _weight_of(sums, at)
+            size += _pull_of(criterion, sums, at, k) ** 2
+        size /= _weight_of(criterion, sums, at)
         if size > largest:
             largest = size
             for k in range(n_labels):
-                direction[k] = _pull_of(sums, at, k)
-    new = np.empty(n_labels)
+                direction[k] = _pull_of(criterion, sums, at, k)
     for _ in range(_POWER_STEPS if n_labels > 1 else 0):
         for k in range(n_labels):
             new[k] = 0.0
@@ -303,11 +296,14 @@ def _leading_direction(sums, present, n_labels, direction):
             at = sums.first + present[c] * width
             along = 0.0
             for k in range(n_labels):
-                along += direction[k] * _pull_of(sums, at, k)
-            along /= _weight_of(sums, at)
+                along += direction[k] * _pull_of(criterion, sums, at, k)
+            along /= _weight_of(criterion, sums, at)
             for k in range(n_labels):
-                new[k] += along * _pull_of(sums, at, k)
-        norm = np.sqrt((new * new).sum())
+                new[k] += along * _pull_of(criterion, sums, at, k)
+        norm = 0.0
+        for k in range(n_labels):
+            norm += new[k] * new[k]
+        norm = np.sqrt(norm)
         if norm == 0.0:
             break
         for k in range(n_labels):
@@ -315,14 +311,14 @@ def _leading_direction(sums, present, n_labels, direction):
 
 
 @njit(**INNER)
-def _best_selector(sums, present, right, left, best_left):
+def _best_selector(criterion, sums, present, right, left, best_left):
     """The best single value on the right; OUT right: sides, best_left: sums of the left."""
     width = sums.total.size
     best, chosen = -np.inf, 0
     for c in range(present.size):
         copy(left, 0, sums.total, 0, width)
         subtract_lanes(left, 0, sums.histogram, sums.first + present[c] * width, width)
-        score = _score(sums, left)
+        score = _score(criterion, sums, left)
         if score > best:
             best, chosen = score, c
             copy(best_left, 0, left, 0, width)
@@ -332,7 +328,7 @@ def _best_selector(sums, present, right, left, best_left):
 
 
 @njit(**INNER)
-def _best_of_all(sums, present, right, left, best_left):
+def _best_of_all(criterion, sums, present, right, left, best_left):
     """Every subset, one change at a time (Gray code), the first category on the left."""
     n = present.size
     width = sums.total.size
@@ -349,7 +345,7 @@ def _best_of_all(sums, present, right, left, best_left):
             subtract_lanes(left, 0, sums.histogram, at, width)
         else:
             add_lanes(left, 0, sums.histogram, at, width)
-        score = _score(sums, left)
+        score = _score(criterion, sums, left)
         if score > best:
             best, best_code = score, code
             copy(best_left, 0, left, 0, width)
@@ -378,37 +374,33 @@ def _keep_better(score, best, right, best_right, left, best_left):
 
 
 @njit(**ONCE)
-def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_left):
+def _best_indicator(criterion, sums, present, n_labels, n_starts, seed, room, left, best_left):
     """The best subset that the starts lead to; OUT room.best: its sides."""
     n = present.size
-    width = sums.total.size
     right, best_right, key, order = room.right[:n], room.best[:n], room.key[:n], room.order
     if n <= EXHAUSTIVE and n_labels > 1:
-        return _best_of_all(sums, present, best_right, left, best_left)
-    direction = np.zeros(n_labels)
-    if sums.criterion == EDGE and n_labels <= _ALL_VOTES:
+        return _best_of_all(criterion, sums, present, best_right, left, best_left)
+    direction, other, slope = room.direction[0], room.other, room.slope
+    if is_factorised(criterion) and n_labels <= _ALL_VOTES:
         best = -np.inf
         for signs in range(1 << (n_labels - 1)):
             for k in range(n_labels):
                 direction[k] = -1.0 if (signs >> k) & 1 else 1.0
-            _order_along(sums, present, n_labels, direction, key)
-            other = np.empty_like(left)
-            score = _scan_order(sums, present, key, order, right, left, other)
+            _order_along(criterion, sums, present, n_labels, direction, key)
+            score = _scan_order(criterion, sums, present, key, order, right, left, other)
             best = _keep_better(score, best, right, best_right, other, best_left)
         return best
-    _leading_direction(sums, present, n_labels, direction)
-    _order_along(sums, present, n_labels, direction, key)
-    best = _scan_order(sums, present, key, order, best_right, left, best_left)
+    _leading_direction(criterion, sums, present, n_labels, direction, room.direction[1])
+    _order_along(criterion, sums, present, n_labels, direction, key)
+    best = _scan_order(criterion, sums, present, key, order, best_right, left, best_left)
     if n_labels == 1:
         return best
-    slope = np.zeros(width)
     copy(right, 0, best_right, 0, n)
-    score = _improve(sums, present, right, left, slope)
+    score = _improve(criterion, sums, present, right, left, slope)
     best = _keep_better(score, best, right, best_right, left, best_left)
-    other = np.empty_like(left)
-    score = _best_selector(sums, present, right, left, other)
+    score = _best_selector(criterion, sums, present, right, left, other)
     best = _keep_better(score, best, right, best_right, other, best_left)
-    score = _improve(sums, present, right, left, slope)
+    score = _improve(criterion, sums, present, right, left, slope)
     best = _keep_better(score, best, right, best_right, left, best_left)
     state = np.uint64(seed)
     bits = np.uint64(0)
@@ -417,13 +409,13 @@ def _best_indicator(sums, present, n_labels, n_starts, seed, room, left, best_le
             if c % 64 == 0:
                 state, bits = _random(state)
             right[c] = (bits >> np.uint64(c % 64)) & np.uint64(1) != np.uint64(0)
-        score = _improve(sums, present, right, left, slope)
+        score = _improve(criterion, sums, present, right, left, slope)
         best = _keep_better(score, best, right, best_right, left, best_left)
     return best
 
 
 @njit(**ONCE)
-def cut_nominal(column, sums, subsets, room, left, best_left, bits):
+def cut_nominal(criterion, column, sums, subsets, room, left, best_left, bits):
     """The best cut of one nominal column.
 
     left : scratch, (width,)
@@ -449,18 +441,20 @@ def cut_nominal(column, sums, subsets, room, left, best_left, bits):
     present = room.present[:n]
     sides = room.best[:n]
     if subsets.n_starts < 0:
-        score = _best_selector(sums, present, sides, left, best_left)
+        score = _best_selector(criterion, sums, present, sides, left, best_left)
     else:
         seed = subsets.seed + column.feature
-        score = _best_indicator(sums, present, subsets.n_labels, subsets.n_starts, seed, room, left, best_left)
+        score = _best_indicator(
+            criterion, sums, present, subsets.n_labels, subsets.n_starts, seed, room, left, best_left
+        )
         if sides[0]:  # the first category is on the left: a subset has one name only
             for c in range(n):
                 sides[c] = not sides[c]
             copy(left, 0, total, 0, width)
             subtract_lanes(left, 0, best_left, 0, width)
             copy(best_left, 0, left, 0, width)
-    if subsets.constant and sums.criterion == EDGE and _score(sums, total) > score:
-        score = _score(sums, total)
+    if subsets.constant and is_factorised(criterion) and _score(criterion, sums, total) > score:
+        score = _score(criterion, sums, total)
         copy(best_left, 0, total, 0, width)
         for c in range(n):
             sides[c] = False
@@ -485,22 +479,40 @@ def cut_nominal(column, sums, subsets, room, left, best_left, bits):
     return score, np.intp(missing_right)
 
 
+@njit(**ONCE)
 def search_nominal(
-    subsets, k, b, columns, block, criterion, ridge, half, total, histogram, base, scratch, found, best_left
+    criterion,
+    tid,
+    subsets,
+    k,
+    b,
+    columns,
+    block,
+    is_open,
+    ridge,
+    half,
+    total,
+    histogram,
+    base,
+    scratch,
+    found,
+    best_left,
 ):
     """The best cut of a block of nominal columns; OUT found, best_left and subsets.found[k, b].
 
-    A piece: see ``piece``.  Other arguments as in ``scan.scan_block``; found is a FOUND record.
+    Other arguments as in ``scan.scan_block``; found is a FOUND record.
     """
     width = total.size
     found_bits = subsets.found[k, b]
-    bits = np.empty_like(found_bits)
-    room = new_room(8 * bits.size)
+    room = _own(subsets.room, tid)
+    bits = room.bits
     found.score, found.slot, found.bin, found.missing_right = -np.inf, -1, -1, 1
     for slot in range(block.slot, block.slot_end):
+        if not is_open[slot]:
+            continue
         column = columns[slot]
-        sums = Sums(criterion, ridge, half, histogram, base + column.code * width, total)
-        score, missing_right = cut_nominal(column, sums, subsets, room, scratch[0], scratch[1], bits)
+        sums = Sums(ridge, half, histogram, base + column.code * width, total)
+        score, missing_right = cut_nominal(criterion, column, sums, subsets, room, scratch[0], scratch[1], bits)
         if score > -np.inf and (
             score > found.score
             or found.slot < 0

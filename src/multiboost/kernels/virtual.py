@@ -1,14 +1,14 @@
 """Virtual labels: y' = y times the signs of the other terms of a product (Kegl 2011, Figure 3.11, line 9).
 
-Where these are cuts, v phi(x), the edge needs no more than a sign for every sample, see `Problem.without`; `turn_rows`
-is for the short payload, whose mass has none.  Trees have a sign for every sample and label.
+Where the other terms are cuts v phi(x), the edge needs a sign for every sample and no more, see `Problem.without`.  The
+exact payload keeps it beside the numbers.  The rounded one is multiplied by it, but for the mass: `turn_rows`.  Trees
+have a sign for every sample and label: `flip_labels`.
 """
 
 import numpy as np
-from numba import njit
 
+from .compiler import ALLOCATING, INNER, OPTIONS, njit
 from .extremes import lesser
-from .lanes import ALLOCATING, INNER, OPTIONS
 from .team import next_item
 from .update import CHUNK
 
@@ -40,13 +40,13 @@ def _flip(source, target, at, signs):
 
 
 @njit(**ALLOCATING)
-def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, flipped, short_flipped):
-    """Payload and short payload of the edge under virtual labels.
+def flip_labels(tid, n_threads, sync, payload, bounds, leaf, offset, negative, flipped, bounds_flipped):
+    """Payload and rounded payload of the edge under virtual labels.
 
     leaf : (terms, n) leaf of each sample in each of the other terms
     offset : (terms,) first row of the term in ``negative``
     negative : (leaves, K) int32, -1 where a leaf votes -1, else 0
-    flipped, short_flipped : OUT; there is no short payload where there are no bounds: None
+    flipped, bounds_flipped : OUT; there is no rounded payload where there are no bounds: None
     """
     n_terms, n = leaf.shape
     n_labels = negative.shape[1]
@@ -61,8 +61,8 @@ def flip_labels(tid, n_threads, sync, payload, short, leaf, offset, negative, fl
                 for k in range(n_labels):
                     signs[k] ^= row[k]
             _flip(payload.dense, flipped.dense, i * payload.lanes, signs)
-            if short is not None:
-                at = i * short.payload.lanes
-                _flip(short.payload.dense, short_flipped.payload.dense, at, signs)
-                short_flipped.payload.dense[at + n_labels] = short.payload.dense[at + n_labels]
+            if bounds is not None:
+                at = i * bounds.payload.lanes
+                _flip(bounds.payload.dense, bounds_flipped.payload.dense, at, signs)
+                bounds_flipped.payload.dense[at + n_labels] = bounds.payload.dense[at + n_labels]
         chunk = next_item(sync)

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from ..base import spec_of
 from ..evaluation import (
     Evaluation,
     Importance,
@@ -176,18 +175,19 @@ def _worst(values: list[float | None]) -> list[int]:
 
 
 def _settings(clf) -> list[tuple[str, str]]:
-    weighting = clf.weighting
-    if weighting == "auto":
-        weighting = f"auto ({'uniform' if clf._target_kind.kind == 'multilabel' else 'half'})"
+    plan, kind = clf.plan_, clf.model_.kind
+    weighting = f"auto ({kind.weighting})" if clf.weighting == "auto" else clf.weighting
     found = [
-        ("base learner", spec_of(clf.base_learner_)),
+        ("base learner", plan.learner_name),
         ("rounds", str(clf.ensemble_.n_rounds)),
-        ("loss", clf.loss_),
+        ("loss", plan.loss.name),
         ("votes", clf.votes),
-        ("learning rate", f"{clf.learning_rate_:g}"),
+        ("criterion", plan.criterion),
+        ("learning rate", f"{plan.learning_rate:g}"),
+        ("rows of a round", plan.rows.name if plan.subsample == 1 else f"{plan.subsample:g}"),
         ("weighting", weighting),
-        ("labels", str(clf._target_kind.n_labels)),
-        ("bins of a column", str(clf.max_bins)),
+        ("labels", str(kind.n_labels)),
+        ("bins of a column", str(plan.max_bins)),
     ]
     if clf.ensemble_.n_rounds < clf.n_estimators:
         found[1] = ("rounds", f"{clf.ensemble_.n_rounds} of {clf.n_estimators} allowed")

@@ -24,7 +24,7 @@ def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=Non
 
     Parameters
     ----------
-    clf : AdaBoostMHClassifier
+    clf : fitted estimator
         Fitted.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows on which to evaluate, best ones that training has not seen.

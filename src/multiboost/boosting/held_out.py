@@ -1,0 +1,46 @@
+"""Held-out rows: their error and risk after every round."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..data.table import Table
+from ..data.target import Target
+from ..kernels.team import Team
+from ..losses import Loss
+from ..model.ensemble import Ensemble
+
+
+class HeldOut:
+    """Scores of a validation set, kept up to date.
+
+    Parameters
+    ----------
+    table : Table
+    target : Target
+    loss : Loss
+    """
+
+    def __init__(self, table: Table, target: Target, loss: Loss):
+        self.table, self.target, self.loss = table, target, loss
+        self.rows = table.finite_rows(0, table.n_rows)
+        self.scores = np.zeros(target.signed.shape)
+
+    def begin(self, start: Ensemble, team: Team) -> None:
+        """Scores of the ensemble with which the run starts."""
+        self.scores = start.scores(self.table, team)
+
+    def add(self, ensemble: Ensemble, team: Team) -> None:
+        """Add an ensemble of one round."""
+        rows = self.rows
+        if ensemble.phi:
+            rows = ensemble.rows(self.table, 0, self.table.n_rows)
+        ensemble.add_scores(rows, self.scores, 0, ensemble.n_rounds, team)
+
+    @property
+    def error(self) -> float:
+        return float(self.target.errors(self.scores).sum())
+
+    @property
+    def risk(self) -> float:
+        return self.loss.risk(self.scores, self.target)

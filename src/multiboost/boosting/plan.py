@@ -1,0 +1,131 @@
+"""The plan of a run: all its parts, as names and numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sklearn.base import clone
+
+from ..base.learner import BaseLearner
+from ..base.registry import learner_from_dict, learner_to_dict, spec_of
+from ..criteria import CRITERIA
+from ..losses import LOSSES, Loss
+from ..plugin import plugin_from
+from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, ColumnSampler, RowSampler, Share
+from ..steps import STEPS, Step
+
+SHARPNESS = 6.0  # of probabilities where nothing was measured, see ``sharpness``
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The parts of the loop: what a run does, but for the data and the number of rounds.
+
+    Two plans are equal where their dictionaries are.  Model files, fingerprints of checkpoints, reports and the
+    command line read this.
+
+    Attributes
+    ----------
+    loss : Loss
+    criterion : str
+        Name of the criterion.
+    step : Step
+    base_learner : BaseLearner
+    rows : RowSampler
+    columns : ColumnSampler
+    ridge : float
+        Of the criterion, in units of the mean weight of a pair.
+    max_bins, min_category_rows : int
+        How columns are binned, see `data.binner.Binner`.
+    seed : int
+        Of whatever is random.
+    sharpness : float
+        Of probabilities, see ``sharpness``.
+    """
+
+    loss: Loss
+    criterion: str
+    step: Step
+    base_learner: BaseLearner
+    rows: RowSampler = field(default_factory=AllRows)
+    columns: ColumnSampler = field(default_factory=AllColumns)
+    ridge: float = 1.0
+    max_bins: int = 256
+    min_category_rows: int = 2
+    seed: int = 0
+    sharpness: float = SHARPNESS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Names and numbers, as JSON can hold them."""
+        return {
+            "loss": self.loss.to_dict(),
+            "criterion": self.criterion,
+            "step": self.step.to_dict(),
+            "base_learner": learner_to_dict(self.base_learner),
+            "rows": self.rows.to_dict(),
+            "columns": self.columns.to_dict(),
+            "ridge": float(self.ridge),
+            "max_bins": int(self.max_bins),
+            "min_category_rows": int(self.min_category_rows),
+            "seed": int(self.seed),
+            "sharpness": float(self.sharpness),
+        }
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Plan:
+        """The inverse of `to_dict`.
+
+        Parameters
+        ----------
+        given : dict
+
+        Raises
+        ------
+        ValueError
+            Where a name is not that of a part that is registered.
+        """
+        return cls(
+            loss=plugin_from(LOSSES, given["loss"]),
+            criterion=CRITERIA.get(given["criterion"]).name,
+            step=plugin_from(STEPS, given["step"]),
+            base_learner=learner_from_dict(given["base_learner"]),
+            rows=plugin_from(ROW_SAMPLERS, given["rows"]),
+            columns=plugin_from(COLUMN_SAMPLERS, given["columns"]),
+            ridge=float(given["ridge"]),
+            max_bins=int(given["max_bins"]),
+            min_category_rows=int(given["min_category_rows"]),
+            seed=int(given["seed"]),
+            sharpness=float(given["sharpness"]),
+        )
+
+    def digest(self) -> str:
+        """The same for equal plans."""
+        return hashlib.blake2b(json.dumps(self.to_dict(), sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Plan) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    @property
+    def learning_rate(self) -> float:
+        """Of steps that have one, else 1."""
+        return float(getattr(self.step, "learning_rate", 1.0))
+
+    @property
+    def subsample(self) -> float:
+        """Share of the samples that each round sees, 1 where a sampler has none."""
+        return float(self.rows.share) if isinstance(self.rows, Share) else 1.0
+
+    @property
+    def learner_name(self) -> str:
+        """The base learner for people to read."""
+        return spec_of(self.base_learner)
+
+    def with_leaves(self, n_leaves: int) -> Plan:
+        """The same plan with trees of another size."""
+        return replace(self, base_learner=clone(self.base_learner).set_params(n_leaves=n_leaves))

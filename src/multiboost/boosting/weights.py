@@ -1,0 +1,134 @@
+"""F, G and H of the training set, and their payload, from one round to the next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..base.classifier import BaseClassifier
+from ..base.problem import Problem, Pull, Rows, bounds_of, new_payload
+from ..criteria import Criterion
+from ..data.layout import Layout
+from ..data.target import Target
+from ..kernels.dtypes import NODE, ROW
+from ..kernels.team import Team
+from ..kernels.update import State, advance, chunk_starts, update_calls
+from ..losses import Loss
+
+LEAST_EDGE = 1e-10  # in units of the total weight; below, a base classifier is no better than a coin
+
+
+class Weights:
+    """What boosting remembers of the training set.
+
+    Parameters
+    ----------
+    layout : Layout
+    target : Target
+    loss : Loss
+    criterion : Criterion
+    team : Team
+    scores : ndarray (n, K) float64
+        F; changed by every round.
+    seed : int
+        Of whatever is random in a base learner.
+
+    Attributes
+    ----------
+    state : State
+    problem : Problem
+        The base learning problem of the next round.
+    total : float
+        Sum of |G|; 1 where the loss normalises its weights.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        target: Target,
+        loss: Loss,
+        criterion: Criterion,
+        team: Team,
+        scores: np.ndarray,
+        seed: int = 0,
+    ):
+        self.loss, self.team = loss, team
+        n, n_labels = scores.shape
+        chunk_start = chunk_starts(n, target.group_start)
+        self.state = State(
+            weighted=target.signed,
+            wanted=target.wanted,
+            scores=scores,
+            pull=np.zeros((n, n_labels)),
+            curvature=np.zeros((n if loss.has_curvature else 0, n_labels)),
+            n_labels=n_labels,
+            task_start=target.kind.task_start,
+            task_class=target.task_class,
+            task_weight=target.task_weight,
+            group_start=target.group_start,
+            chunk_start=chunk_start,
+            sums=np.zeros((chunk_start.size - 1, 4)),
+        )
+        self._flat = self.state.flat
+        payload = new_payload(criterion, n, n_labels, target.positive)
+        self._calls = update_calls(loss.sweep, self._flat, criterion.layout, payload)
+        record = Pull(
+            g=self.state.pull,
+            h=self.state.curvature,
+            payload=payload,
+            bounds=bounds_of(criterion, layout, n_labels, team.n_threads, chunk_start.size - 1),
+            unit=2.0 ** criterion.number(n * n_labels)[1],
+            scale_g=1.0,
+            scale_h=1.0,
+            chunk_start=chunk_start,
+        )
+        rows = Rows(np.arange(n, dtype=ROW), np.zeros(0, ROW))
+        self.problem = Problem(layout, criterion, record, rows, team, seed)
+        self._out = np.zeros(5)
+        self._advance(np.zeros((0, n), NODE), np.zeros(0, np.intp), np.zeros((0, n_labels)))
+
+    @property
+    def scores(self) -> np.ndarray:
+        """F, (n, K)."""
+        return self.state.scores
+
+    @property
+    def error(self) -> float:
+        """Weight of the training errors."""
+        return float(self._out[0])
+
+    @property
+    def risk(self) -> float:
+        return float(self._out[1])
+
+    @property
+    def total(self) -> float:
+        return float(self._out[2])
+
+    def is_useless(self, edge: float) -> bool:
+        """Whether a base classifier of this edge is no better than a coin."""
+        return edge < LEAST_EDGE * self.total
+
+    def refitted(self, h: BaseClassifier) -> BaseClassifier:
+        """h with the leaf values that the loss asks for, if it does; a product has none of its own."""
+        if len(h.terms) > 1:
+            return h
+        values = self.loss.refit(h.leaf[0], len(h.votes), self.state)
+        return h if values is None else h.with_votes(values)
+
+    def add(self, h: BaseClassifier, edge: float = 0.0) -> None:
+        """F += h, and what follows from it; ``edge`` is that of h, for the next round's bounds."""
+        offset = np.cumsum([0] + [len(dag.values) for dag in h.terms])[:-1]
+        values = h.terms[0].values if len(h.terms) == 1 else np.concatenate([dag.values for dag in h.terms])
+        self._advance(h.leaf, offset, values, edge)
+
+    def _advance(self, leaf, offset, values, edge: float = 0.0) -> None:
+        problem, record, loss = self.problem, self.problem.record, self.loss
+        self.team.run(
+            advance, loss.shifted, loss.normalised, self._calls, self._flat, leaf, offset, values,
+            record.payload, record.bounds, record.unit, self._out, alone=problem.is_small,
+        )  # fmt: skip
+        # A new problem: what the old one has cached depends on the old weights.
+        record = replace(record, scale_g=float(self._out[3]), scale_h=float(self._out[4]))
+        self.problem = replace(problem, record=record, edge=edge)

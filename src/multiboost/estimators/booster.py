@@ -1,0 +1,407 @@
+"""The body that all estimators share: check, target, plan, run, model; assigned once, at the end."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import FromClassifier, base_learner_from
+from ..boosting.auto import Wishes
+from ..boosting.callbacks import Callback, EveryRound
+from ..boosting.held_out import HeldOut
+from ..boosting.plan import Plan
+from ..boosting.run import Run, Start
+from ..boosting.sharpness import median_margin, slope_of
+from ..data.binned import Binned
+from ..data.kinds import TargetKind
+from ..data.layout import WIDE
+from ..data.table import Table
+from ..data.target import Target
+from ..kernels.team import Team
+from ..kernels.warm import warm
+from ..model.ensemble import Ensemble
+from ..model.model import Columns, Model
+from ..model.single import Single
+from ..model.storage import save
+from .checkpoint import Checkpoint, Resumed
+from .parameters import PARAMETERS
+from .saving import saved_parameters
+from .threads import thread_count
+from .validation import check_cuts, check_table, check_weights, learn_table
+
+ESTIMATORS: dict[str, type[Booster]] = {}  # by name, for model files
+
+
+@dataclass
+class _Table:
+    """A training set on its way to a model."""
+
+    table: Table
+    columns: Columns
+    target: Target
+
+
+class Booster(BaseEstimator, ABC):
+    """The body of all estimators.
+
+    A new one has an ``__init__``, a ``fit`` that calls `_fit`, and says what its target and its plan are: `_kind`,
+    `_target`, `_wishes` and `_plan`.  What is fitted is a `Model`.
+    """
+
+    base_learner: Any
+    n_estimators: int
+    nominal_features: Any
+    max_bins: int
+    min_category_rows: int
+    n_jobs: int | None
+    verbose: int
+    warm_start: bool
+
+    data_: dict | None = None
+    model_: Model
+    ensemble_: Ensemble
+    history_: dict[str, np.ndarray]
+    plan_: Plan
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        ESTIMATORS[cls.__name__] = cls
+
+    # What a new estimator says.
+
+    @abstractmethod
+    def _kind(self, y) -> tuple[np.ndarray, Callable[[], TargetKind]]:
+        """y as an array, and how to find out what it means."""
+
+    @abstractmethod
+    def _target(self, kind: TargetKind, y: np.ndarray, sample_weight, pair_weight, *, training: bool) -> Target:
+        """The target of the training set, or of a validation set."""
+
+    @abstractmethod
+    def _wishes(self) -> Wishes:
+        """What the parameters say of the plan."""
+
+    @abstractmethod
+    def _plan(self, binned: Binned, target: Target, team: Team) -> Plan:
+        """The plan for a training set."""
+
+    def _attributes(self, model: Model) -> dict[str, Any]:
+        """What a user sees of the model, besides what all estimators show."""
+        return {}
+
+    # What all of them do.
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def set_params(self, **params):
+        """Set parameters; ``base_learner__n_leaves`` also where the learner is a name.
+
+        Parameters
+        ----------
+        **params : dict
+        """
+        nested = any(name.startswith("base_learner__") for name in params)
+        if nested and "base_learner" not in params and isinstance(self.base_learner, str):
+            self.base_learner = base_learner_from(self.base_learner)
+        return super().set_params(**params)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that cannot be; ``fit`` does it first.
+
+        Raises
+        ------
+        ValueError
+            It names the parameter.
+        """
+        for name, value in self.get_params(deep=False).items():
+            PARAMETERS[name].check(value)
+        base_learner_from(self.base_learner)
+        thread_count(self.n_jobs)
+
+    def _fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        pair_weight=None,
+        *,
+        validation=None,
+        callbacks: Sequence[Callback] | None = None,
+        checkpoint=None,
+        checkpoint_every: float = 60.0,
+        resume=None,
+        provenance: dict | None = None,
+    ):
+        """Check, target, plan, run, model."""
+        self.check_parameters()
+        going_on = self.warm_start and hasattr(self, "model_")
+        resumed = _resumed(resume, checkpoint)
+        if resumed is not None and going_on:
+            raise ValueError("resume and warm_start both say where to go on from; use one of them")
+        if resumed is not None:
+            resumed.check_parameters(saved_parameters(self))
+        data = self._read(X, y, sample_weight, pair_weight, going_on)
+        with Team(thread_count(self.n_jobs)) as team, self._warm(team, data.table):
+            binned = Binned.of(
+                data.table, self.max_bins, self.min_category_rows, data.target.row_weight, team.n_threads
+            )
+            if checkpoint or resumed is not None:
+                binned.digest()  # while the bins are there
+            if going_on:
+                plan, start = self.plan_, self._start(data.table, team)
+            elif resumed is not None:
+                plan, start = resumed.plan, resumed.start(data.target.signed.shape)
+            else:
+                plan, start = self._plan(binned, data.target, team), None
+            rounds = self._rounds_to_go(start)
+            held_out = None if validation is None else self._held_out(validation, data, plan)
+            run = Run(plan, binned, data.target, team, start, held_out, last=True)
+            if resumed is not None:
+                resumed.check(run)
+            if provenance is None and going_on:
+                provenance = self.data_
+
+            def model_of(n_rounds: int) -> Model:
+                return self._model(run, data, n_rounds, provenance)
+
+            every = [EveryRound(max(1, rounds // 10) if self.verbose == 1 else 1)] if self.verbose else []
+            saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
+            keep = run.run(rounds, [*every, *(callbacks or []), *saved])
+            if run.n_rounds == 0:
+                raise ValueError(f"nothing can be learned from this table: {run.stopped}")
+            model = model_of(keep)
+        self._become(model, plan)
+        if run.stopped and self.verbose:
+            print(f"stopped after {run.n_rounds} rounds: {run.stopped}", file=sys.stderr, flush=True)
+        return self
+
+    def _warm(self, team: Team, table: Table) -> AbstractContextManager:
+        """Half of the kernels are compiled by another process where this is the first fit of all."""
+        learner = base_learner_from(self.base_learner)
+        while getattr(learner, "base", None) is not None:
+            learner = learner.base
+        if isinstance(learner, FromClassifier):
+            return nullcontext()
+        criteria = self._wishes().criteria
+        return (
+            warm(team.n_threads, criteria, "edge" in criteria and table.n_columns >= WIDE)
+            if criteria
+            else nullcontext()
+        )
+
+    def _read(self, X, y, sample_weight, pair_weight, going_on: bool) -> _Table:
+        """The training set, checked."""
+        if going_on:
+            table, columns = check_table(self, X), self.model_.columns
+        else:
+            table, columns = learn_table(self, X, self.nominal_features)
+        check_cuts(base_learner_from(self.base_learner), table)
+        labels, recognise = self._kind(y)
+        check_length(table, labels)
+        sample_weight = check_weights(sample_weight, table.n_rows)
+        kind = self.model_.kind if going_on else recognise()
+        target = self._target(kind, labels, sample_weight, pair_weight, training=True)
+        weighs = target.signed.any(axis=1)
+        if not weighs.all():  # a sample without weight is no sample
+            rows = np.flatnonzero(weighs)
+            table, target = table.take(rows), target.take(rows)
+        return _Table(table, columns, target)
+
+    def _held_out(self, validation, data: _Table, plan: Plan) -> HeldOut:
+        """The validation set, checked as the training set is."""
+        if not (isinstance(validation, (tuple, list)) and len(validation) in (2, 3)):
+            raise ValueError("validation must be a tuple (X, y) or (X, y, sample_weight)")
+        table = check_table(self._like(data.columns), validation[0])
+        labels, _ = self._kind(validation[1])
+        weight = check_weights(validation[2], table.n_rows) if len(validation) == 3 else None
+        check_length(table, labels)
+        target = self._target(data.target.kind, labels, weight, None, training=False)
+        return HeldOut(table, target, plan.loss)
+
+    def _like(self, columns: Columns):
+        """An estimator of this kind that knows these columns, for checks of other tables."""
+        other = object.__new__(type(self))
+        other.__dict__ = {**vars(self), **_of_columns(columns), "model_": _Known(columns)}
+        return other
+
+    def _start(self, table: Table, team: Team) -> Start:
+        """Where a warm start goes on from."""
+        model = self.model_
+        return Start(model.ensemble, model.scores(table, team), model.history, model.state)
+
+    def _rounds_to_go(self, start: Start | None) -> int:
+        made = 0 if start is None else start.ensemble.n_rounds
+        if self.n_estimators < made:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is less than the {made} rounds to go on from; raise it or start anew"
+            )
+        return self.n_estimators - made
+
+    def _model(self, run: Run, data: _Table, n_rounds: int, provenance: dict | None) -> Model:
+        """The first ``n_rounds`` rounds of a run as a model."""
+        ensemble, scores = run.ensemble(n_rounds), run.scores
+        if n_rounds < run.n_rounds:
+            scores = ensemble.scores(data.table, run.team)
+        return Model(
+            ensemble=ensemble,
+            kind=data.target.kind,
+            columns=data.columns,
+            slope=slope_of(run.plan.sharpness, median_margin(data.target, scores)),
+            plan=run.plan.to_dict(),
+            history={name: np.array(values[:n_rounds]) for name, values in run.history.items()},
+            state=run.learned(n_rounds),
+            data=provenance,
+            estimator=type(self).__name__,
+            parameters=saved_parameters(self),
+        )
+
+    def _become(self, model: Model, plan: Plan) -> None:
+        """Take on a model: everything that is fitted changes in one assignment."""
+        fitted = {
+            "model_": model,
+            "plan_": plan,
+            "data_": model.data,
+            "ensemble_": model.ensemble,
+            "history_": model.history,
+            "n_estimators_": model.n_rounds,
+            "n_iter_": model.n_rounds,
+            "base_learner_": plan.base_learner,
+            "loss_": plan.loss.name,
+            "learning_rate_": plan.learning_rate,
+            "subsample_": plan.subsample,
+            **_of_columns(model.columns),
+            **self._attributes(model),
+        }
+        # Parameters, and what scikit-learn keeps beside them.
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = {**kept, **fitted}
+
+    # What a user may ask of a fitted one.
+
+    @property
+    def categories_(self) -> list[np.ndarray | None]:
+        """Names of the categories of each column, None for numeric columns."""
+        check_is_fitted(self)
+        return self.model_.columns.all_category_names()
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the gain of all cuts; sums to 1."""
+        check_is_fitted(self)
+        return self.ensemble_.importances(self.n_features_in_)
+
+    def _scores(self, X) -> np.ndarray:
+        """F of every row, (n, K)."""
+        check_is_fitted(self)
+        table = check_table(self, X)
+        with Team(thread_count(self.n_jobs)) as team:
+            return self.model_.scores(table, team)
+
+    def _staged_scores(self, X) -> Iterator[np.ndarray]:
+        """F of every row after each round, good until the next one."""
+        check_is_fitted(self)
+        table = check_table(self, X)
+        with Team(thread_count(self.n_jobs)) as team:
+            yield from self.model_.staged_scores(table, team)
+
+    def predict(self, X):
+        """What the model says: classes, or for multi-label targets 0 and 1, for several tasks one column each.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        scores = self._scores(X)
+        return self.model_.answer(scores)
+
+    def staged_predict(self, X):
+        """`predict` after every round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray
+        """
+        for scores in self._staged_scores(X):
+            yield self.model_.answer(scores)
+
+    def compiled(self) -> Single:
+        """The fitted model for one row at a time, without checks, within microseconds.
+
+        Returns
+        -------
+        Single
+            ``scores(x)`` and ``predict(x)`` of a row x of numbers.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from multiboost import AdaBoostMHClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = AdaBoostMHClassifier("stump", n_estimators=20).fit(X, y)
+        >>> clf.compiled().scores(X[0]).shape
+        (3,)
+        """
+        check_is_fitted(self)
+        return self.model_.single()
+
+    def save(self, path) -> None:
+        """Write the fitted model to a file; `multiboost.load_model` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        check_is_fitted(self)
+        save(self.model_, path)
+
+
+@dataclass
+class _Known:
+    """What is known of a model that is not trained yet."""
+
+    columns: Columns
+
+
+def _of_columns(columns: Columns) -> dict[str, Any]:
+    """How scikit-learn calls the columns."""
+    names = {} if columns.names is None else {"feature_names_in_": columns.names}
+    return {"n_features_in_": columns.n, **names}
+
+
+def check_length(table: Table, labels) -> None:
+    """Refuse labels that are not one for each row."""
+    if len(labels) != table.n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[table.n_rows, len(labels)]}")
+
+
+def _resumed(resume, checkpoint) -> Resumed | None:
+    """The checkpoint to go on from, None for a new run."""
+    if resume is True:
+        if checkpoint is None:
+            raise ValueError("resume=True goes on from the checkpoint: name its file, checkpoint=...")
+        return Resumed(checkpoint) if Path(checkpoint).exists() else None
+    return Resumed(resume) if resume else None

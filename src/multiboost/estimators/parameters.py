@@ -1,0 +1,235 @@
+"""Every parameter of every estimator, declared once: for checks, the command line, docstrings and docs.
+
+Without scikit-learn and without kernels: the command line reads this before it knows what to do.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import textwrap
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter.
+
+    Attributes
+    ----------
+    name : str
+    says : str
+        Its type, as docstrings say it.
+    help : str
+        Whole sentences.
+    kind : type or None
+        ``int``, ``float`` or ``str`` where it is checked here; None where whoever uses it does.
+    low, high : float
+        Its range; ``above`` says that ``low`` is not in it.
+    choices : tuple of str
+        The words it may be; () for any.
+    is_open : bool
+        Whether None is allowed, which leaves the choice to us.
+    option : str
+        Its name at the command line; empty where it has none.
+    short : str
+        What the command line's help says.
+    """
+
+    name: str
+    says: str
+    help: str
+    kind: type | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
+    choices: tuple[str, ...] = ()
+    is_open: bool = False
+    option: str = ""
+    short: str = ""
+
+    def check(self, value) -> None:
+        """Refuse a value that it cannot be."""
+        if value is None and self.is_open:
+            return
+        if self.choices:
+            check_choice(self.name, value, self.choices)
+        elif self.kind in (int, float):
+            check_number(
+                self.name, value, Integral if self.kind is int else Real, self.low, self.high, open_low=self.above
+            )
+
+
+def check_number(name: str, value, kind, low, high=math.inf, *, open_low: bool = False):
+    """A number in a range, or an error that names the parameter."""
+    ok = isinstance(value, kind) and not isinstance(value, bool)
+    if ok and not (low < value if open_low else low <= value):
+        ok = False
+    if ok and value > high:
+        ok = False
+    if not ok:
+        wanted = "a whole number" if kind is Integral else "a number"
+        bounds = f"above {low}" if open_low else f"of at least {low}"
+        bounds += f" and at most {high}" if math.isfinite(high) else ""
+        raise ValueError(f"{name} must be {wanted} {bounds}; got {value!r}")
+    return value
+
+
+def check_choice(name: str, value, choices):
+    """One of some words, or an error that lists them."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value
+
+
+PARAMETERS: dict[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            "base_learner", "str or BaseLearner",
+            'What is boosted: ``Stump()``, ``Tree(n_leaves=...)``, ``Product(n_terms=...)``, ``Selector()``, '
+            '``Indicator()``, ``FromClassifier(...)``, or a short form such as ``"tree:50"`` or '
+            '``"tree:8/product:2"``.  ``"tree"`` leaves the size to us.',
+            option="base", short="stump, tree:50, product:3, selector, indicator, tree:8/product:2 ...",
+        ),
+        Parameter(
+            "n_estimators", "int", "Rounds of boosting.", int, 1, option="rounds", short="Rounds of boosting.",
+        ),
+        Parameter(
+            "votes", '{"real", "discrete"}',
+            "Real votes are log odds or Newton steps, leaf by leaf and label by label.  Discrete votes are +1 "
+            "and -1 with one coefficient alpha for the whole base classifier, (3.26).",
+            str, choices=("real", "discrete"), option="votes", short="real or discrete.",
+        ),
+        Parameter(
+            "loss", "str or Loss",
+            '"exponential" is AdaBoost.MH, "logistic" is LogitBoost, "auto" is the better one on held-out rows; '
+            "or the name of a registered loss, or a Loss.",
+            option="loss", short="auto, exponential or logistic.",
+        ),
+        Parameter(
+            "criterion", "str or None",
+            'What the best cut is: "edge", "z" or "newton", or the name of a registered criterion.  None is the '
+            "edge for discrete votes, Newton's gain for losses with a curvature, and Z for the others.",
+            is_open=True, option="criterion", short="edge, z or newton; else that of votes and loss.",
+        ),
+        Parameter(
+            "step", "str, Step or None",
+            'How far to go along a base classifier: "alpha" (3.34), "rate", the name of a registered step, or a '
+            "Step.  None is alpha for discrete votes and the learning rate for real ones.",
+            is_open=True, option="step", short="alpha or rate; else that of the votes.",
+        ),
+        Parameter(
+            "learning_rate", "float or None", "Factor of every step, in (0, 1].  None leaves it to us.",
+            float, 0, 1, above=True, is_open=True, option="learning_rate", short="Above 0, at most 1.",
+        ),
+        Parameter(
+            "subsample", "float or None",
+            "Share of the samples, drawn afresh and without replacement, that every round sees, in (0, 1].  None "
+            "leaves it to us.",
+            float, 0, 1, above=True, is_open=True, option="subsample",
+            short="Share of the rows that a round sees, at most 1.",
+        ),
+        Parameter(
+            "row_sampler", "str, RowSampler or None",
+            "Which samples a round sees: the name of a registered sampler, or a RowSampler.  None is ``subsample``.",
+            is_open=True,
+        ),
+        Parameter(
+            "column_sampler", "str, ColumnSampler or None",
+            "Which columns a round may cut: the name of a registered sampler, or a ColumnSampler.  None is all.",
+            is_open=True,
+        ),
+        Parameter(
+            "weighting", '{"auto", "uniform", "half", "balanced", "given"}',
+            "Initial weights of the labels of a sample: all the same (3.11); half on the positive and half on "
+            "the negative ones (3.12); for every label as much weight on its positive as on its negative "
+            'samples; or ``label_weight`` as it is.  "auto" is "uniform" for multi-label targets and "half" for '
+            "all others.",
+            str, choices=("auto", "uniform", "half", "balanced", "given"), option="weighting",
+            short="auto, uniform, half, balanced or given.",
+        ),
+        Parameter(
+            "class_weight", 'dict, list of dict, "balanced" or None',
+            'Multiplies the weights of samples by their class.  "balanced" gives all classes the same weight.  A '
+            "list has an entry for each column of y.",
+            is_open=True,
+        ),
+        Parameter(
+            "max_bins", "int",
+            "Columns with at most so many distinct values are used exactly, others in so many bins; 2 to 65535.",
+            int, 2, 65535, option="max_bins", short="Bins of numeric columns.",
+        ),
+        Parameter(
+            "nominal_features", "list of str, list of int or mask",
+            "Columns that are nominal, by name, position or a boolean for every column; besides the columns of "
+            "data frames whose type says so: text, categories, enumerations.",
+            is_open=True,
+        ),
+        Parameter(
+            "min_category_rows", "int",
+            "Categories of fewer training rows are treated like missing values, and so is a category at "
+            "prediction that was not seen in training.",
+            int, 1, option="min_category_rows", short="Rarer categories count as missing.",
+        ),
+        Parameter(
+            "ridge", "float", "Of Newton's steps, in units of the mean weight of a pair.",
+            float, 0, above=True, option="ridge", short="Of Newton's steps.",
+        ),
+        Parameter(
+            "n_jobs", "int or None",
+            "Threads.  None means the processors that this process may use, and one inside a worker of joblib.  "
+            "The model does not depend on it, bit for bit.",
+            is_open=True, option="jobs", short="Threads; all processors unless given.",
+        ),
+        Parameter(
+            "random_state", "int, RandomState or None",
+            "Seed of the samples of the rounds, the random starts of indicators and the classifiers of "
+            "`FromClassifier`.  None is a fixed seed too: the same table gives the same model.",
+            is_open=True, option="seed", short="Of whatever is random.",
+        ),
+        Parameter(
+            "verbose", "int", "1 prints a line for every tenth of the rounds, 2 for every round.", int, 0,
+        ),
+        Parameter(
+            "warm_start", "bool", "Whether ``fit`` goes on from the rounds it has, up to ``n_estimators``.",
+        ),
+    )
+}  # fmt: skip
+
+
+OPTIONS: dict[str, Parameter] = {parameter.option: parameter for parameter in PARAMETERS.values() if parameter.option}
+
+
+def defaults_of(estimator: type) -> dict[str, Any]:
+    """The parameters of an estimator and their defaults, in order."""
+    given = inspect.signature(estimator.__init__).parameters  # type: ignore[misc]
+    return {name: p.default for name, p in given.items() if name != "self"}
+
+
+def documented(estimator: type) -> type:
+    """Write the parameters into a class's docstring, in place of ``{parameters}``; a decorator."""
+    if estimator.__doc__ is not None:  # it is where Python leaves docstrings out
+        lines = []
+        for name, default in defaults_of(estimator).items():
+            parameter = PARAMETERS[name]
+            lines.append(f"    {name} : {parameter.says}, default={default!r}".replace("'", '"'))
+            lines.append(textwrap.fill(parameter.help, 100, initial_indent=8 * " ", subsequent_indent=8 * " "))
+        estimator.__doc__ = estimator.__doc__.replace("    {parameters}", "\n".join(lines))
+    return estimator
+
+
+def table(*estimators: type) -> str:
+    """All parameters of some estimators as a table in Markdown: that of ``docs/parameters.md``."""
+    defaults = [defaults_of(estimator) for estimator in estimators]
+    rows = [["parameter", "type", *(f"`{e.__name__}`" for e in estimators), "what it means", "option"]]
+    rows.append(["---"] * len(rows[0]))
+    for name in dict.fromkeys(name for one in defaults for name in one):
+        parameter = PARAMETERS[name]
+        values = [f"`{one[name]!r}`".replace("'", '"') if name in one else "" for one in defaults]
+        option = f"`--{parameter.option.replace('_', '-')}`" if parameter.option else ""
+        meaning = parameter.help.replace("``", "`").replace("  ", " ")
+        rows.append([f"`{name}`", parameter.says, *values, meaning, option])
+    return "\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows)

@@ -1,0 +1,121 @@
+"""Parameters of estimators to and from model files, and models back to estimators."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..base.registry import base_learner_from, learner_from_dict, learner_to_dict, spec_of
+from ..boosting.plan import Plan
+from ..losses import LOSSES
+from ..model.model import Model
+from ..model.modelfile import ModelFileError
+from ..model.storage import WRONG, load
+from ..plugin import Plugin, plugin_from
+from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS
+from ..steps import STEPS
+
+# Parameters that say how to compute, not what: they leave no trace in the model.
+_NOT_SAVED = ("n_jobs", "verbose")
+_REGISTRIES = {"loss": LOSSES, "step": STEPS, "row_sampler": ROW_SAMPLERS, "column_sampler": COLUMN_SAMPLERS}
+# Where the estimators are that a file may name; others are known once their module is imported.
+_HOMES = ("multiboost_classifier", "adaboost_mh")
+
+
+def saved_parameters(estimator) -> dict[str, Any]:
+    """Parameters of an estimator as JSON can hold them."""
+    given = estimator.get_params(deep=False)
+    return {name: _written(name, value) for name, value in given.items() if name not in _NOT_SAVED}
+
+
+def _written(name: str, value):
+    if name == "base_learner":
+        learner = base_learner_from(value)
+        return spec_of(learner) if isinstance(value, str) else learner_to_dict(learner)
+    if isinstance(value, Plugin):
+        return value.to_dict()
+    if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
+        return None  # a generator's state is not part of the model
+    if name == "nominal_features" and value is not None:
+        return np.asarray(value).tolist()
+    if name == "class_weight" and isinstance(value, (dict, list, tuple)):
+        return _pairs(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _pairs(value):
+    """Dictionaries as pairs: JSON would turn classes that are numbers into text."""
+    if isinstance(value, dict):
+        return {"pairs": [[_plain(key), float(weight)] for key, weight in value.items()]}
+    return [_pairs(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def _plain(value):
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _read(name: str, value):
+    """The inverse of `_written`."""
+    if name == "base_learner" and isinstance(value, dict):
+        return learner_from_dict(value)
+    if name in _REGISTRIES and isinstance(value, dict):
+        return plugin_from(_REGISTRIES[name], value)
+    if name == "class_weight":
+        return _unpaired(value)
+    return value
+
+
+def _unpaired(value):
+    if isinstance(value, dict):
+        return dict(map(tuple, value["pairs"]))
+    return [_unpaired(entry) for entry in value] if isinstance(value, list) else value
+
+
+def estimator_of(model: Model, path):
+    """The estimator that a model was trained by, fitted.
+
+    Parameters
+    ----------
+    model : Model
+    path : str or path
+        For messages.
+    """
+    from .booster import ESTIMATORS
+
+    for home in _HOMES:
+        import_module(f".{home}", __package__)
+    if model.estimator not in ESTIMATORS:
+        raise ModelFileError(
+            f"{path} is a model of {model.estimator!r}, which is not known here; known are {', '.join(ESTIMATORS)}. "
+            "Import the module that defines it"
+        )
+    try:
+        plan = Plan.from_dict(model.plan)
+        estimator = ESTIMATORS[model.estimator](**{name: _read(name, v) for name, v in model.parameters.items()})
+        estimator.check_parameters()
+    except WRONG as error:
+        raise ModelFileError(f"{path} is not a model that can be used here: {error}") from error
+    estimator._become(model, plan)
+    return estimator
+
+
+def load_model(path):
+    """Read a model that ``save`` has written.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    The estimator that was saved
+        With the same scores, bit for bit.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is not a whole model of a schema that this version knows.
+    """
+    return estimator_of(load(path), path)

@@ -1,0 +1,105 @@
+"""How kernels are compiled and kept on disk.
+
+numba keeps what it compiles, and looks at the file of the outer kernel alone to see whether that is still true.  But
+functions of other files are compiled into a kernel, too.  So our caches are stamped with a digest of all these files: a
+change in any of them makes all kept code unusable.
+"""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.ccallback import CFunc
+
+# Most kernels allocate nothing, so that references to their arrays need not be counted; none
+# is called from C.  Both save a little of the time of compiling them.  What does not count
+# references must not return an array to a kernel that does.
+OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "nsz", "contract"},
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
+# For the few that do allocate.
+ALLOCATING: dict[str, Any] = {**OPTIONS, "_nrt": True}
+# For kernels that only other kernels call: nothing to call them from Python.  Such a kernel may run as it was compiled
+# alone, or as a part of a caller that was kept on disk.  fastmath could round the two differently, so there is none.
+INNER: dict[str, Any] = {**OPTIONS, "cache": False, "no_cpython_wrapper": True, "fastmath": False}
+# For kernels that have a name but only one caller: compiled as a part of it.
+ONCE: dict[str, Any] = {**INNER, "inline": "always"}
+# For what stands in the innermost loops: a call there costs as much as the work.  There is only the copy in the caller.
+INLINE: dict[str, Any] = {**INNER, "forceinline": True, "fastmath": OPTIONS["fastmath"]}
+
+_SOURCES = ("kernels", "losses", "criteria")  # rooms that have functions which are compiled
+
+
+@cache
+def source_stamp() -> str:
+    """Digest of all files whose functions may be compiled into a kernel."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for file in sorted(file for room in _SOURCES for file in package.glob(f"{room}/*.py")):
+        digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+class KernelCache(FunctionCache):
+    """numba's cache of one function, which holds as long as no file of the kernels changes."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp(), source_stamp()
+        self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, stamp)
+        # What is of another version is not even read: it may speak of classes that are gone.
+        self._cache_file._version = f"{numba.__version__} {source_stamp()}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no code of the function is kept that could be used."""
+        return not self._cache_file._load_index()
+
+
+def njit(*, cache, **options):
+    """As ``numba.njit``, with our cache."""
+
+    def compile(function):
+        kernel = numba.njit(**options)(function)
+        if cache and kernel is not function:  # numba may be told to compile nothing
+            kernel._cache = KernelCache(function)
+        return kernel
+
+    return compile
+
+
+class _CFunc(CFunc):
+    def enable_caching(self):
+        self._cache = KernelCache(self._pyfunc)
+
+
+def is_ours(function) -> bool:
+    """Whether a function is of this package: other processes may not find the module of another one."""
+    return function.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def compiled(function, *kinds, keep: bool = True, returns=numba.types.void) -> CFunc:
+    """``function`` compiled apart for arguments of these numba types.
+
+    keep : whether the code is kept on disk
+    returns : the numba type of its result
+    """
+    return _compiled(function, kinds, keep, returns)
+
+
+@cache
+def _compiled(function, kinds, keep, returns):
+    options = {name: OPTIONS[name] for name in ("error_model", "fastmath", "_nrt")}
+    made = _CFunc(function, (kinds, returns), {}, options)
+    if keep:
+        made.enable_caching()
+    made.compile()
+    return made

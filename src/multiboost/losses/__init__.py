@@ -1,0 +1,81 @@
+"""Losses: scores and what is wanted -> the pull G and the weight H of every pair of sample and label.
+
+A loss is one file, here or outside of the package::
+
+    def sweep(state, first, last, shift, sums):
+        ...  # numba compiles it
+
+    @register
+    class Squared(Loss):
+        name, sweep = "squared", staticmethod(sweep)
+
+A loss with parameters is a dataclass.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from ..kernels.update import State
+from ..plugin import Plugin
+from ..registry import Registry
+
+
+class Loss(Plugin, ABC):
+    r"""Common to all losses.
+
+    Attributes
+    ----------
+    name : str
+    sweep : callable
+        ``sweep(state, first, last, shift, sums)``, a plain function that numba compiles and that must not raise.  For
+        rows ``first`` to ``last`` of the flat ``State`` (label k of row i is at i * state.n_labels + k) it writes G to
+        ``state.pull``, H to ``state.curvature`` where the loss has it, and the sums of |G|, H and the loss to
+        ``sums``.  Groups of ``state.group_start`` are never parted.
+    has_curvature : bool
+        Whether H is more than |G|.
+    shifted : bool
+        Whether the loss is exp(-F Y), for which G and the loss are computed times exp(-shift), where ``shift`` is the
+        largest -F Y: they do not overflow.
+    normalised : bool
+        Whether the weights |G| of a round are divided by their sum.
+    slope : float
+        Of the log odds of a label along its score, by theory.
+    """
+
+    sweep: ClassVar[Callable]
+    has_curvature = False
+    shifted = False
+    normalised = False
+    slope = 2.0
+
+    def initial_scores(self, target) -> np.ndarray:
+        """F before the first round, (K,)."""
+        return np.zeros(target.signed.shape[1])
+
+    @abstractmethod
+    def risk(self, scores: np.ndarray, target) -> float:
+        """Weighted loss of scores F, (n, K)."""
+
+    def refit(self, leaf: np.ndarray, n_leaves: int, state: State) -> np.ndarray | None:
+        """Values of leaves from the rows in them, (leaves, K): medians, quantiles; None: those of the criterion.
+
+        Parameters
+        ----------
+        leaf : ndarray (n,)
+            Of every row.
+        state : State
+            With (n, K) matrices.
+        """
+        return None
+
+
+LOSSES: Registry[type[Loss]] = Registry("loss")
+register = LOSSES.register
+
+
+from . import exponential, logistic  # noqa: E402, F401

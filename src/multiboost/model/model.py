@@ -1,0 +1,138 @@
+"""A fitted model: what its file holds, and what all estimators, evaluations and exports ask.
+
+Without scikit-learn, whose import takes longer than most predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..data.categories import Categories
+from ..data.kinds import TargetKind
+from ..data.table import Table, as_table
+from ..kernels.team import Team
+from .ensemble import Ensemble
+from .single import Single
+
+STEEPEST = 2.0  # the slope of theory: a score is half the log odds of its label
+
+
+@dataclass
+class Columns:
+    """The columns of the training table.
+
+    Attributes
+    ----------
+    n : int
+    names : ndarray of str or None
+    categories : list of (Categories or None) or None
+        Of each column, None for numbers; None where all are numbers.
+    """
+
+    n: int
+    names: np.ndarray | None = None
+    categories: list[Categories | None] | None = None
+
+    def category_names(self, column: int) -> list[str] | None:
+        """Names of a nominal column's categories; None for numbers."""
+        if self.categories is None or column >= len(self.categories):
+            return None
+        categories = self.categories[column]
+        return None if categories is None else categories.names
+
+    def all_category_names(self) -> list[np.ndarray | None]:
+        """The same of every column, as arrays."""
+        found = [self.category_names(j) for j in range(self.n)]
+        return [None if names is None else np.array(names, dtype=object) for names in found]
+
+
+@dataclass
+class Model:
+    """An ensemble, the columns it reads and the answers it gives.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+    kind : TargetKind
+    columns : Columns
+    slope : float
+        Of the link from scores to probabilities: softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
+    plan : dict
+        How it was trained, see ``boosting.plan.Plan.to_dict``.
+    history : dict of ndarray
+        A value for every round, by name.
+    state : dict of ndarray
+        What samplers and step have learned, for a training that goes on.
+    data : dict or None
+        What is known of the training file.
+    estimator : str
+        The class that trained it.
+    parameters : dict
+        Its parameters.
+    """
+
+    ensemble: Ensemble
+    kind: TargetKind
+    columns: Columns
+    slope: float
+    plan: dict[str, Any]
+    history: dict[str, np.ndarray] = field(default_factory=dict)
+    state: dict[str, np.ndarray] = field(default_factory=dict)
+    data: dict | None = None
+    estimator: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rounds(self) -> int:
+        return self.ensemble.n_rounds
+
+    def digest(self) -> str:
+        """The same for the same bits, whatever file they come from."""
+        return self.ensemble.digest()
+
+    def table(self, X) -> Table:
+        """Rows that need no checks: X has the model's columns in their order."""
+        table = as_table(X)
+        table.categories = self.columns.categories
+        return table
+
+    def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
+        """F of every row, (n, K); after all rounds or the first of them."""
+        return self.ensemble.scores(table, team, n_rounds)
+
+    def staged_scores(self, table: Table, team: Team) -> Iterator[np.ndarray]:
+        """F of every row after each round, (n, K), good until the next round."""
+        rows = self.ensemble.rows(table, 0, table.n_rows)
+        scores = np.tile(self.ensemble.initial, (table.n_rows, 1))
+        for t in range(self.n_rounds):
+            self.ensemble.add_scores(rows, scores, t, t + 1, team)
+            yield scores
+
+    def slope_after(self, n_rounds: int) -> float:
+        """The slope for the first rounds: margins grow with the votes, and the slope falls as they grow."""
+        votes = np.cumsum(self.ensemble.size)
+        return min(STEEPEST, self.slope * votes[-1] / votes[n_rounds - 1])
+
+    def sizes(self) -> np.ndarray:
+        """The sum of the sizes of all votes after each round, (rounds,): it normalises margins."""
+        return np.cumsum(self.ensemble.size) + np.abs(self.ensemble.initial).max()
+
+    def shaped(self, scores: np.ndarray) -> np.ndarray:
+        """Scores as users see them."""
+        return self.kind.shaped(scores)
+
+    def answer(self, scores: np.ndarray) -> np.ndarray:
+        """What the model says of rows with these scores."""
+        return self.kind.answer(scores)
+
+    def probabilities(self, scores: np.ndarray, n_rounds: int | None = None):
+        """How sure it is; of scores after some rounds only, if so many are given."""
+        return self.kind.probabilities(scores, self.slope if n_rounds is None else self.slope_after(n_rounds))
+
+    def single(self) -> Single:
+        """The model for one row at a time, without checks, within microseconds."""
+        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories)

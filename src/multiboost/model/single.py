@@ -1,0 +1,90 @@
+"""One row at a time, within microseconds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..data.categories import Categories
+from ..data.kinds import TargetKind
+from ..kernels.predict import add_row
+from .ensemble import Ensemble
+from .tiles import padded
+
+
+class Single:
+    """A model for whoever has microseconds to decide: one row at a time, nothing checked but its length.
+
+    Made by ``MultiBoostClassifier.compiled()``; compiles its kernel then, not at the first row.
+
+    A row is a contiguous float64 array with a number for every column: NaN is a missing
+    value, a value of a nominal column is the position of its name in ``categories_``.  What is
+    no such position is treated as missing.  An array of another type is compiled for when it
+    first comes, which takes a second.
+
+    Parameters
+    ----------
+    kind : TargetKind
+    ensemble : Ensemble
+    n_features : int
+    categories : list of (Categories or None) or None
+        Of each column, None for numbers.
+
+    Raises
+    ------
+    ValueError
+        Where the model asks classifiers (`FromClassifier`), which predict for tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from multiboost import MultiBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MultiBoostClassifier("stump", n_estimators=20).fit(X, y).compiled()
+    >>> int(model.predict(np.array([5.0, 3.5, 1.5, 0.2])))
+    0
+    """
+
+    def __init__(
+        self, kind: TargetKind, ensemble: Ensemble, n_features: int, categories: list[Categories | None] | None
+    ):
+        if ensemble.phi:
+            raise ValueError(
+                "the model asks the classifiers of a FromClassifier, which predict for tables; "
+                "use predict or decision_function"
+            )
+        self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
+        self._initial = padded(ensemble.initial)
+        n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
+        self._arrays = (
+            n_categories, ensemble.feature, ensemble.threshold, ensemble.missing_right, ensemble.child,
+            ensemble.set_start, ensemble.sets, padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
+        )  # fmt: skip
+        self.scores(np.zeros(n_features))
+
+    def scores(self, x: np.ndarray) -> np.ndarray:
+        """F of one row: what ``decision_function`` has for it, bit for bit.
+
+        Parameters
+        ----------
+        x : ndarray of float64, (n_features,)
+
+        Returns
+        -------
+        ndarray (K,)
+            One number for a binary target.
+        """
+        total = self._initial.copy()
+        row, product = np.empty(self._n_features), np.empty(total.size)
+        if not add_row(x, *self._arrays, row, product, total):
+            raise ValueError(f"x has {x.size} numbers; the model has {self._n_features} columns")
+        return total[: self._n_labels]
+
+    def predict(self, x: np.ndarray):
+        """The class of one row; of several labels or tasks an array.
+
+        Parameters
+        ----------
+        x : ndarray of float64, (n_features,)
+        """
+        return self._kind.answer_of_one(self.scores(x))

@@ -1,0 +1,222 @@
+"""Models to and from files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..data.categories import Categories
+from ..data.kinds import KINDS
+from .ensemble import Ensemble, EnsembleBuilder
+from .model import Columns, Model
+from .modelfile import ModelFileError, read_model, write_model
+
+# What comes of a header or of arrays that are not what they should be.
+WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+_MOST_COLUMNS = 1 << 31  # what a column number can be
+
+
+def save(model: Model, path, more_header: dict | None = None, more_arrays: dict | None = None) -> None:
+    """Write a model.
+
+    Parameters
+    ----------
+    model : Model
+    path : str or path
+    more_header, more_arrays : dict or None
+        What a checkpoint has besides.
+    """
+    if model.ensemble.phi:
+        raise ValueError(
+            "a model of FromClassifier holds fitted scikit-learn objects, which have no place in a model file; "
+            "keep it with a tool that stores Python objects"
+        )
+    # Without the seconds: the same training gives the same file, byte for byte.
+    history = sorted(name for name in model.history if not name.startswith("seconds"))
+    header = {
+        "version": __version__,
+        "estimator": model.estimator,
+        "parameters": model.parameters,
+        "target": model.kind.name,
+        "tasks": len(model.kind.classes),
+        "plan": model.plan,
+        "n_features": int(model.columns.n),
+        "slope": float(model.slope),
+        "history": history,
+        "state": sorted(model.state),
+        "data": model.data,
+        **(more_header or {}),
+    }
+    arrays = {f"ensemble.{name}": array for name, array in model.ensemble.arrays().items()}
+    for t, classes in enumerate(model.kind.classes):
+        arrays[f"classes.{t}"] = _plain(classes, f"classes of task {t}")
+    for name in history:
+        arrays[f"history.{name}"] = model.history[name]
+    for name, array in model.state.items():
+        arrays[f"state.{name}"] = array
+    if model.columns.names is not None:
+        arrays["feature_names"] = model.columns.names.astype(str)
+    for j, categories in enumerate(model.columns.categories or []):
+        if categories is not None:
+            arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
+    write_model(path, header, {**arrays, **(more_arrays or {})})
+
+
+def _plain(classes: np.ndarray, what: str) -> np.ndarray:
+    """Classes without Python objects."""
+    if classes.dtype.kind != "O":
+        return classes
+    if all(isinstance(c, str) for c in classes):
+        return classes.astype(str)
+    raise ValueError(f"{what} are Python objects ({type(classes[0]).__name__}); a model file holds numbers or text")
+
+
+def load(path) -> Model:
+    """Read a model.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is not a whole model of a schema that this version knows.
+    """
+    return load_with(path)[0]
+
+
+def load_with(path) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
+    """A model, and all that its file holds.
+
+    Parameters
+    ----------
+    path : str or path
+    """
+    header, arrays = read_model(path)
+    try:
+        model = _read(_of_today(header), arrays)
+    except WRONG as error:
+        raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
+    try:
+        sound = is_sound(model.ensemble, model.columns, model.kind.n_labels)
+    except WRONG:
+        sound = False
+    if not sound:
+        raise ModelFileError(f"{path} is damaged: its arrays do not fit together")
+    return model, header, arrays
+
+
+def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
+    for name, most in (("n_features", _MOST_COLUMNS), ("tasks", len(arrays))):
+        if type(header[name]) is not int or not 1 <= header[name] <= most:
+            raise ValueError(f"{name} {header[name]!r}")
+    kind = KINDS.get(header["target"])([arrays[f"classes.{t}"] for t in range(header["tasks"])])
+    if any(classes.ndim != 1 for classes in kind.classes):
+        raise ValueError(f"target {header['target']!r}")
+    flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in Ensemble.__dataclass_fields__ if name != "phi"}
+    n, names = header["n_features"], arrays.get("feature_names")
+    if names is not None and names.shape != (n,):
+        raise ValueError("feature_names")
+    for name, kinds in (("data", (dict, type(None))), ("parameters", dict), ("plan", dict), ("estimator", str)):
+        if not isinstance(header[name], kinds):
+            raise ValueError(name)
+    return Model(
+        ensemble=Ensemble(**flat),
+        kind=kind,
+        columns=Columns(n, None if names is None else names.astype(object), _read_categories(arrays, n)),
+        slope=float(header["slope"]),
+        plan=header["plan"],
+        history={name: arrays[f"history.{name}"] for name in header["history"]},
+        state={name: arrays[f"state.{name}"] for name in header["state"]},
+        data=header["data"],
+        estimator=header["estimator"],
+        parameters=header["parameters"],
+    )
+
+
+def _read_categories(arrays: dict[str, np.ndarray], n_features: int) -> list[Categories | None] | None:
+    given: dict[int, Categories] = {}
+    for name, array in arrays.items():
+        if name.startswith("categories."):
+            names = json.loads(array.tobytes())
+            if not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
+                raise ValueError(f"{name} is not a list of names")
+            column = int(name.partition(".")[2])
+            if not 0 <= column < n_features:
+                raise ValueError(f"{name} is of no column")
+            given[column] = Categories(names)
+    return [given.get(j) for j in range(n_features)] if given else None
+
+
+def _of_today(header: dict) -> dict:
+    """A header of schema 1, which had no plan, as one of today."""
+    if header["schema"] > 1:
+        return header
+    votes, loss, subsample = header["votes"], header["loss"], float(header.get("subsample", 1.0))
+    real = "newton" if loss == "logistic" else "z"
+    plan = {
+        "loss": {"name": loss},
+        "criterion": "edge" if votes == "discrete" else real,
+        "step": {"name": "alpha" if votes == "discrete" else "rate", "learning_rate": float(header["learning_rate"])},
+        "base_learner": _learner_of_text(header["base_learner"]),
+        "rows": {"name": "all"} if subsample == 1.0 else {"name": "share", "share": subsample},
+        "columns": {"name": "all"},
+        "ridge": float(header["ridge"]),
+        "max_bins": int(header["max_bins"]),
+        "min_category_rows": int(header["min_category_rows"]),
+        "seed": int(header["seed"]),
+        "sharpness": float(header.get("sharpness", 6.0)),
+    }
+    # What was called AdaBoostMHClassifier then has another name now.
+    return {**header, "plan": plan, "state": [], "estimator": "MultiBoostClassifier"}
+
+
+def _learner_of_text(text: str) -> dict[str, Any]:
+    """A base learner as schema 1 wrote it, such as ``"tree:8/product:2"``."""
+    head, _, rest = text.partition("/")
+    name, _, size = head.partition(":")
+    found: dict[str, Any] = {"name": name}
+    sizes = {"tree": "n_leaves", "product": "n_terms", "indicator": "n_starts"}
+    if size:
+        found[sizes[name]] = int(size)
+    if rest:
+        found["base"] = _learner_of_text(rest)
+    return found
+
+
+def is_sound(ensemble: Ensemble, columns: Columns, n_labels: int) -> bool:
+    """Whether no array would lead a kernel out of bounds."""
+    empty = EnsembleBuilder(np.zeros(n_labels), columns.n).build().arrays()
+    if any(getattr(ensemble, k).dtype != a.dtype or getattr(ensemble, k).ndim != a.ndim for k, a in empty.items()):
+        return False
+    tests, leaves, terms = len(ensemble.feature), len(ensemble.values), len(ensemble.root)
+    first = ensemble.first_term
+    lengths = [len(getattr(ensemble, name)) for name in ("threshold", "missing_right", "gain", "set_start", "child")]
+    if lengths != [tests] * 5 or ensemble.child.shape[1] != 2:
+        return False
+    if tests and not (ensemble.feature.min() >= 0 and ensemble.feature.max() < columns.n):
+        return False
+    n_bytes = {j: (len(c) + 7) // 8 for j, c in enumerate(columns.categories or []) if c is not None}
+    of_set = np.array([n_bytes.get(j, 0) for j in ensemble.feature.tolist()], np.intp)
+    is_nominal = np.array([j in n_bytes for j in ensemble.feature.tolist()], bool)
+
+    def within(numbers):
+        return numbers.size == 0 or (numbers.max() < tests and (~numbers).max() < leaves)
+
+    return bool(
+        ensemble.values.shape[1] == n_labels == len(ensemble.initial)
+        and np.array_equal(ensemble.set_start >= 0, is_nominal)
+        and (ensemble.set_start <= ensemble.sets.size - of_set).all()  # a sum may overflow
+        and within(ensemble.child)
+        and within(ensemble.root)
+        and ((ensemble.child < 0) | (ensemble.child > np.arange(tests)[:, None])).all()
+        and len(first) >= 1
+        and first[0] == 0
+        and first[-1] == terms
+        and (np.diff(first) > 0).all()
+        and len(ensemble.size) == len(first) - 1
+    )

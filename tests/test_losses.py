@@ -1,0 +1,143 @@
+"""Losses: G and H are derivatives of the risk, and a loss that is only in this file trains."""
+
+import numpy as np
+import pytest
+
+from multiboost.base import Product, Stump, Tree
+from multiboost.criteria import CRITERIA
+from multiboost.losses import LOSSES, Loss, register
+
+from .rounds import boost, weights_of
+
+
+def hinge_sweep(state, first, last, shift, sums):
+    """Half of W0 max(0, 1 - F Y)^2: G = W0 Y max(0, 1 - F Y) and H = W0 where the margin is below 1."""
+    sums[0] = sums[1] = sums[2] = 0.0
+    for i in range(first, last):
+        for k in range(i * state.n_labels, (i + 1) * state.n_labels):
+            a = state.weighted[k]
+            short = max(0.0, 1.0 - state.scores[k] * (1.0 if a > 0 else -1.0))
+            state.pull[k] = a * short
+            state.curvature[k] = abs(a) if short > 0 else 0.0
+            sums[0] += abs(a) * short
+            sums[1] += state.curvature[k]
+            sums[2] += 0.5 * abs(a) * short * short
+
+
+@register
+class SquaredHinge(Loss):
+    name, sweep, has_curvature = "squared hinge", staticmethod(hinge_sweep), True
+
+    def risk(self, scores, target):
+        short = np.maximum(0.0, 1.0 - scores * np.sign(target.signed))
+        return float(0.5 * (np.abs(target.signed) * short**2).sum())
+
+
+class Medians(SquaredHinge):
+    """A loss that sets the leaves itself."""
+
+    name = "medians"
+
+    def refit(self, leaf, n_leaves, state):
+        missing = np.sign(state.weighted) - state.scores
+        return np.stack([np.median(missing[leaf == k], axis=0) for k in range(n_leaves)])
+
+
+def table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = (3 * rng.normal(size=(n, 4))).round()
+    X[:, 3] = rng.integers(0, 6, n)
+    y = np.digitize(X[:, 0] + X[:, 1] + 4 * (X[:, 3] == 2) + rng.normal(size=n), [-2, 2])
+    return X, y
+
+
+TARGETS = {
+    "binary": lambda y: y > 0,
+    "multiclass": lambda y: y,
+    "multilabel": lambda y: np.stack([y > 0, y > 1, np.where(np.arange(y.size) % 5, 1.0, np.nan) * (y == 0)], 1) * 1.0,
+}
+# The risk's derivative along F, and its second one, in units of G and H.
+UNITS = {"exponential": (1.0, 1.0), "logistic": (2.0, 2.0), "squared hinge": (1.0, 1.0)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_derivatives(name, target):
+    """G and H of the sweep against differences of `risk`, at scores of every size."""
+    X, y = table(60)
+    loss = LOSSES.get(name)()
+    criterion = CRITERIA.get("newton" if loss.has_curvature else "z").of_run(1.0, 100)
+    with weights_of(X, TARGETS[target](y), loss, criterion) as (weights, target):
+        scores = weights.scores
+        scores += 1.3 * np.random.default_rng(1).normal(size=scores.shape)
+        weights._advance(np.zeros((0, len(X)), np.int32), np.zeros(0, np.intp), np.zeros((0, scores.shape[1])))
+        assert weights.risk == pytest.approx(loss.risk(scores, target), rel=1e-12)
+        g, h = weights.problem.record.g, weights.problem.record.h
+        norm = loss.risk(scores, target) if loss.normalised else 1.0
+        if loss.normalised:
+            assert np.abs(g).sum() == pytest.approx(1.0)
+        assert weights.total == pytest.approx(np.abs(g).sum())
+        first, second = UNITS[name]
+        step = 1e-4
+        for i, k in np.random.default_rng(2).integers(0, g.shape, (40, 2)):
+            risks = []
+            for move in (-step, 0.0, step):
+                moved = scores.copy()
+                moved[i, k] += move
+                risks.append(loss.risk(moved, target))
+            slope = (risks[2] - risks[0]) / (2 * step)
+            assert -first * g[i, k] * norm == pytest.approx(slope, rel=1e-4, abs=1e-9)
+            margin = scores[i, k] * np.sign(target.signed[i, k])
+            if loss.has_curvature and not (name == "squared hinge" and abs(margin - 1) < 2 * step):
+                bend = (risks[2] - 2 * risks[1] + risks[0]) / step**2
+                assert second * h[i, k] == pytest.approx(bend, rel=1e-2, abs=1e-6)
+
+
+@pytest.mark.parametrize("learner", [Stump(), Tree(6), Product(2), Tree(4, Product(2))], ids=str)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_loss_of_this_file(target, learner):
+    """It trains, with nominal columns and several labels; the risk is that of NumPy in every round."""
+    X, y = table()
+    with weights_of(X, TARGETS[target](y), LOSSES.get("squared hinge")(), CRITERIA.get("newton").of_run(1.0, 1200),
+                    nominal=(3,)) as (weights, target):  # fmt: skip
+        before = weights.risk
+        risks = boost(weights, learner, 15, 0.3)
+        assert risks[-1] == pytest.approx(LOSSES.get("squared hinge")().risk(weights.scores, target), rel=1e-12)
+    assert risks[-1] < 0.75 * before
+
+
+def test_leaves_of_the_loss():
+    """Leaf values are the loss's own where it has some: medians of what is missing, in every leaf."""
+    X, y = table()
+    with weights_of(X, y, Medians(), CRITERIA.get("newton").of_run(1.0, 1200)) as (weights, target):
+        h = Tree(5).fit(weights.problem)
+        found = weights.refitted(h)
+        wanted = np.sign(target.signed)
+        for k in range(5):
+            np.testing.assert_array_equal(found.votes[k], np.median(wanted[h.leaf[0] == k], axis=0))
+        product = Product(2).fit(weights.problem)
+        assert weights.refitted(product) is product
+    with weights_of(X, y, LOSSES.get("squared hinge")(), CRITERIA.get("newton").of_run(1.0, 1200)) as (weights, _):
+        assert weights.refitted(h) is h
+
+
+def test_edges_are_relative():
+    """A target of tiny weights is learned as one of usual weights."""
+    X, y = table()
+    with weights_of(X, y, LOSSES.get("squared hinge")(), CRITERIA.get("newton").of_run(1.0, 1200)) as (weights, _):
+        assert not weights.is_useless(1e-9 * weights.total)
+        assert weights.is_useless(1e-11 * weights.total)
+
+
+def test_names():
+    with pytest.raises(
+        ValueError, match=r"there is no loss 'logistics'; there are 'exponential'.*did you mean 'logistic'"
+    ):
+        LOSSES.get("logistics")
+    with pytest.raises(ValueError, match="there is no loss 'l2'; there are 'exponential'"):
+        LOSSES.get("l2")
+    with pytest.raises(ValueError, match="there is a loss 'squared hinge' already"):
+        register(type("Other", (SquaredHinge,), {}))
+    assert register(SquaredHinge) is SquaredHinge
+    with pytest.raises(ValueError, match="a loss needs a name"):
+        LOSSES.register(type("Nameless", (Medians,), {"name": ""}))
