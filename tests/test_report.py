@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 
-from multiboost import FromClassifier, MultiBoostClassifier, write_report
+from multiboost import AdaBoostMHClassifier, FromClassifier, MultiBoostClassifier, write_report
 from multiboost.report.charts import coarser
 from multiboost.report.markup import Html, json_block, number, percent, short, tag
 from multiboost.report.svg import Axes, linear_ticks, log_ticks
@@ -72,7 +72,7 @@ def report(folder, clf, X, y, **options):
 def digits(tmp_path_factory):
     """Four classes, trees, training rows given."""
     X, y = make_classes(400, 6, 4, noise=2.0)
-    clf = MultiBoostClassifier("tree:6", 30, loss="exponential").fit(X[:200], y[:200])
+    clf = MultiBoostClassifier("tree:6", 30, loss="exponential", subsample=1.0).fit(X[:200], y[:200])
     page = report(
         tmp_path_factory.mktemp("a"), clf, X[200:], y[200:], title="Four classes", X_train=X[:200], y_train=y[:200]
     )
@@ -269,7 +269,7 @@ class TestKinds:
 
     def test_one_round_and_no_mistakes(self, tmp_path):
         X = np.arange(20.0)[:, None]
-        clf = MultiBoostClassifier("stump", 1).fit(X, X[:, 0] > 9)
+        clf = AdaBoostMHClassifier("stump", 1).fit(X, X[:, 0] > 9)
         page = report(tmp_path, clf, X, X[:, 0] > 9)
         assert page.data["evaluation"]["error"] == 0
         assert "There are none." in page.one(id="mistakes")["text"]

@@ -61,7 +61,7 @@ def pages(tmp_path_factory):
     """Two reports: trees on four classes, and stumps on columns with names that attack the page."""
     folder = tmp_path_factory.mktemp("pages")
     X, y = make_classes(400, 6, 4, noise=2.0)
-    trees = MultiBoostClassifier("tree:6", 30, loss="exponential").fit(X[:200], y[:200])
+    trees = MultiBoostClassifier("tree:6", 30, loss="exponential", subsample=1.0).fit(X[:200], y[:200])
     write_report(trees, X[200:], y[200:], folder / "trees.html", X_train=X[:200], y_train=y[:200])
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({NASTY: rng.normal(size=300), "kind": rng.choice([NASTY, "b", "c", None], 300)})
