@@ -30,6 +30,7 @@ from .trial import Trial
 RATES = {"exponential": 0.2, "logistic": 0.1}
 _OTHER_RATE = 0.1  # of losses from elsewhere
 _NOISY_LEAVES = 8  # of trees under the logistic loss
+_ROUNDS, _NOISY_ROUNDS = 200, 150  # of boosting; the second where both losses are compared, and the logistic one wins
 
 _TRIAL_ROWS = 5000  # that take part in the comparison of losses
 _FEW_SHARE = 0.8  # of a table of fewer rows, that each round sees
@@ -139,6 +140,12 @@ def default_leaves(n_rows: int, n_labels: int) -> int:
     Small tables get smaller trees.
     """
     return int(max(4, min(64, max(20, 2 * n_labels), n_rows // _LEAF_ROWS)))
+
+
+def default_rounds(plan: Plan, target: Target) -> int:
+    """Rounds of boosting where the user does not say."""
+    noisy = plan.loss.name == "logistic" and len(target.kind.losses) > 1
+    return _NOISY_ROUNDS if noisy else _ROUNDS
 
 
 def sized(learner, n_leaves: int):

@@ -95,7 +95,7 @@ def train(
         Path | None, _option("--config", help="TOML file of these options; what is given here wins.", panel=_MODEL)
     ] = None,
     base: _parameter("base", "tree") = None,
-    rounds: _parameter("rounds", "200", "-n") = None,
+    rounds: _parameter("rounds", "chosen", "-n") = None,
     votes: _parameter("votes", "real") = None,
     loss: _parameter("loss", "auto") = None,
     criterion: _parameter("criterion") = None,
@@ -184,7 +184,9 @@ def compare(
     data: Data,
     target: Target = None,
     folds: Annotated[int, typer.Option("--folds", help="Of the cross-validation.")] = 5,
-    rounds: Annotated[int, typer.Option("--rounds", "-n", help="Rounds of each model.")] = 200,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "-n", help="Rounds of each model.", show_default="chosen")
+    ] = None,
     bases: Annotated[
         list[str] | None,
         _option("--base", help="A base learner to compare; repeat it. Else a few of each kind.", panel=_MODEL),

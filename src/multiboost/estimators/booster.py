@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import FromClassifier, base_learner_from
-from ..boosting.auto import Wishes
+from ..boosting.auto import Wishes, default_rounds
 from ..boosting.callbacks import Callback, EveryRound
 from ..boosting.held_out import HeldOut
 from ..boosting.plan import Plan
@@ -58,7 +58,7 @@ class Booster(BaseEstimator, ABC):
     """
 
     base_learner: Any
-    n_estimators: int
+    n_estimators: int | None
     nominal_features: Any
     max_bins: int
     min_category_rows: int
@@ -169,7 +169,7 @@ class Booster(BaseEstimator, ABC):
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
             else:
                 plan, start = self._plan(binned, data.target, team), None
-            rounds = self._rounds_to_go(start)
+            rounds = self._rounds_to_go(plan, data.target, start)
             held_out = None if validation is None else self._held_out(validation, data, plan)
             run = Run(plan, binned, data.target, team, start, held_out, last=True)
             if resumed is not None:
@@ -245,13 +245,14 @@ class Booster(BaseEstimator, ABC):
         model = self.model_
         return Start(model.ensemble, model.scores(table, team), model.history, model.state)
 
-    def _rounds_to_go(self, start: Start | None) -> int:
+    def _rounds_to_go(self, plan: Plan, target: Target, start: Start | None) -> int:
         made = 0 if start is None else start.ensemble.n_rounds
-        if self.n_estimators < made:
+        wanted = default_rounds(plan, target) if self.n_estimators is None else self.n_estimators
+        if wanted < made:
             raise ValueError(
-                f"n_estimators={self.n_estimators} is less than the {made} rounds to go on from; raise it or start anew"
+                f"n_estimators={wanted} is less than the {made} rounds to go on from; raise it or start anew"
             )
-        return self.n_estimators - made
+        return wanted - made
 
     def _model(self, run: Run, data: _Table, n_rounds: int, provenance: dict | None) -> Model:
         """The first ``n_rounds`` rounds of a run as a model."""

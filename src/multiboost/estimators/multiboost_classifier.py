@@ -62,6 +62,7 @@ class MultiBoostClassifier(LabelBooster):
     What is set is fixed; the rest is chosen for the training set, always in the same way:
 
     ================  ==========================================================================================
+    n_estimators      150 under the logistic loss, 200 under others and for multi-label targets.
     loss              exponential or logistic: what has the lower error on held-out rows after 50 rounds; of at
                       most 5000 rows a fifth is held out, of at most 1000 rows each fifth in turn.  Multi-label
                       targets: logistic.  Discrete votes: exponential.
@@ -94,7 +95,7 @@ class MultiBoostClassifier(LabelBooster):
     def __init__(
         self,
         base_learner="tree",
-        n_estimators=200,
+        n_estimators=None,
         votes="real",
         loss="auto",
         learning_rate=None,

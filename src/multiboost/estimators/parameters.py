@@ -95,7 +95,8 @@ PARAMETERS: dict[str, Parameter] = {
             option="base", short="stump, tree:50, product:3, selector, indicator, tree:8/product:2 ...",
         ),
         Parameter(
-            "n_estimators", "int", "Rounds of boosting.", int, 1, option="rounds", short="Rounds of boosting.",
+            "n_estimators", "int or None", "Rounds of boosting.  None leaves it to us.",
+            int, 1, is_open=True, option="rounds", short="Rounds of boosting.",
         ),
         Parameter(
             "votes", '{"real", "discrete"}',

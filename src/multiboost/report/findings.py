@@ -189,6 +189,6 @@ def _settings(clf) -> list[tuple[str, str]]:
         ("labels", str(kind.n_labels)),
         ("bins of a column", str(plan.max_bins)),
     ]
-    if clf.ensemble_.n_rounds < clf.n_estimators:
+    if clf.n_estimators is not None and clf.ensemble_.n_rounds < clf.n_estimators:
         found[1] = ("rounds", f"{clf.ensemble_.n_rounds} of {clf.n_estimators} allowed")
     return found
