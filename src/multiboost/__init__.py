@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 # Nothing is imported until it is asked for: `import multiboost` costs nothing.
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
+    "MultiBoostRegressor": ".estimators.multiboost_regressor",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Stump": ".base",
     "Tree": ".base",
@@ -45,6 +46,7 @@ __all__ = [
     "MarginDistributionDisplay",
     "ModelFileError",
     "MultiBoostClassifier",
+    "MultiBoostRegressor",
     "Product",
     "Progress",
     "Selector",
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.multiboost_classifier import MultiBoostClassifier
+    from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model
     from .evaluation import (
         additive_shapes,

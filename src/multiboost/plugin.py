@@ -45,7 +45,9 @@ def parameters_of(plugin) -> list[str]:
 
 
 def _plain(value):
-    """A number or text without NumPy."""
+    """A number or text without NumPy, or a list of them."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -233,7 +233,7 @@ class Run:
         if self.weights.is_useless(edge):
             self.stopped = "no base classifier has a positive edge"
             return False
-        h = self.weights.refitted(h)
+        h = self.weights.refitted(h, self.drawn)
         alpha = self.step.size(h, edge, self)
         z = np.nan
         if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:

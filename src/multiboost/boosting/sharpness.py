@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..data.kinds import LabelKind
 from ..data.target import Target
 from ..model.model import STEEPEST
 from .plan import SHARPNESS
@@ -31,7 +32,7 @@ def slope_of(sharpness: float, median: float) -> float:
 
 
 def median_margin(target: Target, scores: np.ndarray) -> float:
-    """Weighted median of the margins.
+    """Weighted median of the margins; 0 where there are no labels.
 
     The margin of a task is the true class's score minus the best other one; of a label that stands alone it is F Y.
 
@@ -40,6 +41,8 @@ def median_margin(target: Target, scores: np.ndarray) -> float:
     target : Target
     scores : ndarray (n, K)
     """
+    if not isinstance(target.kind, LabelKind):
+        return 0.0
     step = -(-scores.size // _PAIRS)  # of a very large set every step-th row will do
     scores, signed = scores[::step], target.signed[::step]
     margins, weights = [], []

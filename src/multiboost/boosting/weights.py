@@ -53,7 +53,7 @@ class Weights:
         scores: np.ndarray,
         seed: int = 0,
     ):
-        self.loss, self.team = loss, team
+        self.loss, self.target, self.team = loss, target, team
         n, n_labels = scores.shape
         chunk_start = chunk_starts(n, target.group_start)
         self.state = State(
@@ -62,6 +62,7 @@ class Weights:
             scores=scores,
             pull=np.zeros((n, n_labels)),
             curvature=np.zeros((n if loss.has_curvature else 0, n_labels)),
+            level=loss.levels(target),
             n_labels=n_labels,
             task_start=target.kind.task_start,
             task_class=target.task_class,
@@ -95,8 +96,8 @@ class Weights:
 
     @property
     def error(self) -> float:
-        """Weight of the training errors."""
-        return float(self._out[0])
+        """Weight of the training errors; of numbers, what is left of the risk of a constant."""
+        return self.target.error_of(float(self._out[0]), self.risk)
 
     @property
     def risk(self) -> float:
@@ -110,11 +111,14 @@ class Weights:
         """Whether a base classifier of this edge is no better than a coin."""
         return edge < LEAST_EDGE * self.total
 
-    def refitted(self, h: BaseClassifier) -> BaseClassifier:
-        """h with the leaf values that the loss asks for, if it does; a product has none of its own."""
+    def refitted(self, h: BaseClassifier, drawn: np.ndarray | None = None) -> BaseClassifier:
+        """h with the leaf values that the loss asks for, if it does; a product has none of its own.
+
+        drawn : the samples of the round, (n,) bool; None: all
+        """
         if len(h.terms) > 1:
             return h
-        values = self.loss.refit(h.leaf[0], len(h.votes), self.state)
+        values = self.loss.refit(h.leaf[0], len(h.votes), self.state, drawn)
         return h if values is None else h.with_votes(values)
 
     def add(self, h: BaseClassifier, edge: float = 0.0) -> None:

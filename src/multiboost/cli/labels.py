@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from ..data.categories import text_of
-from ..data.kinds import TargetKind, as_labels, unknown_labels
+from ..data.kinds import LabelKind, as_labels, unknown_labels
 from .failure import BadInput
 
 
-def matched(examples: Any, kind: TargetKind, owner: str) -> np.ndarray:
+def matched(examples: Any, kind: LabelKind, owner: str) -> np.ndarray:
     """y in the terms of a target: 1 of one file is the class "1" of another.
 
     Parameters
     ----------
     examples : Examples
         With y.
-    kind : TargetKind
+    kind : LabelKind
         Of the model, or of the training file.
     owner : str
         Whose classes they are, for messages.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
-from ..data.kinds import TargetKind, as_labels, recognise
+from ..data.kinds import LabelKind, as_labels, recognise
 from ..estimators.multiboost_classifier import MultiBoostClassifier
 from ..estimators.validation import seed_of
 from .display import LiveDisplay, console, table_of
@@ -125,7 +125,7 @@ def _check_training(training: Examples, weighting: str | None) -> None:
         raise BadInput(f"--weighting given takes the weights of labels from the file, and {training.file} has none")
 
 
-def _kind_of(training: Examples) -> TargetKind:
+def _kind_of(training: Examples) -> LabelKind:
     """What the training file's target is: it decides what other files may hold."""
     try:
         return recognise(as_labels(training.y), training.target if hasattr(training.y, "num_rows") else None)
@@ -133,7 +133,7 @@ def _kind_of(training: Examples) -> TargetKind:
         raise BadInput(f"{training.file}: {error}") from error
 
 
-def _load_like(training: Examples, kind: TargetKind, path: str | None, roles: Roles, options) -> Examples | None:
+def _load_like(training: Examples, kind: LabelKind, path: str | None, roles: Roles, options) -> Examples | None:
     """Another file with the columns and classes of the training file."""
     if not path:
         return None

@@ -17,12 +17,12 @@ yes or no for each label.  Evaluation asks them, whatever the kind.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from numbers import Real
 
 import numpy as np
 
-from ..registry import Registry
+from .kind import KINDS, TargetKind
 
 
 def unknown_labels(column: np.ndarray) -> np.ndarray:
@@ -46,8 +46,8 @@ def as_labels(y) -> np.ndarray:
     return np.asarray(y)
 
 
-class TargetKind(ABC):
-    """What labels mean; kept in the model.
+class LabelKind(TargetKind):
+    """What labels mean.
 
     Parameters
     ----------
@@ -56,56 +56,20 @@ class TargetKind(ABC):
 
     Attributes
     ----------
-    name : str
-        In files and reports.
-    is_single : bool
-        Whether y has one column.
     weighting : str
         What "auto" means for the initial weights.
-    measure : str
-        Which error learning curves show.
-    losses : tuple of str
-        Those that are compared where the user leaves the loss open.
     span : int
         A margin of ``lead`` is at most this many times the sum of the sizes of all votes.
     """
 
-    name: str
-    is_single: bool
     weighting = "half"
-    measure = "error"
     losses: tuple[str, ...] = ("exponential", "logistic")
     span: int
-
-    def __init__(self, classes: list[np.ndarray]):
-        self.classes = classes
-
-    # What the labels are.
-
-    @property
-    @abstractmethod
-    def n_labels(self) -> int:
-        """K, the columns of F."""
-
-    @property
-    @abstractmethod
-    def task_start(self) -> np.ndarray:
-        """Where each task's labels begin; one element where labels stand alone."""
-
-    @property
-    def tasks(self) -> list[slice]:
-        """The columns of F that belong to each task."""
-        start = self.task_start
-        return [slice(start[t], start[t + 1]) for t in range(len(start) - 1)]
 
     @property
     def public_classes(self):
         """The classes as scikit-learn shows them."""
         return self.classes[0]
-
-    @abstractmethod
-    def label_names(self) -> list[str]:
-        """A name for every column of F."""
 
     # From y to numbers and signs.
 
@@ -127,19 +91,7 @@ class TargetKind(ABC):
     def signs(self, encoded: np.ndarray) -> np.ndarray:
         """Y in {-1, 0, +1}, (n, K) int8, of encoded labels."""
 
-    # From scores to answers.
-
-    def shaped(self, scores: np.ndarray) -> np.ndarray:
-        """Scores F, (n, K), as users see them."""
-        return scores
-
-    @abstractmethod
-    def answer(self, scores: np.ndarray) -> np.ndarray:
-        """Classes; 0 and 1 for labels, one column per task for tasks."""
-
-    def answer_of_one(self, scores: np.ndarray):
-        """The same of one row, (K,), in as little time as there is."""
-        return self.answer(scores[None])[0]
+    # From scores to probabilities.
 
     @abstractmethod
     def probabilities(self, scores: np.ndarray, slope: float):
@@ -180,19 +132,9 @@ class TargetKind(ABC):
     def lead(self, scores: np.ndarray, question: int, true: np.ndarray) -> np.ndarray:
         """By how much the answers ``true`` win, (n,)."""
 
-    # The columns of a table of predictions.
-
-    def score_names(self, targets: list[str]) -> list[str]:
-        """Names of the columns of F, given those of the target's columns."""
-        return self.label_names()
-
     def probability_names(self, targets: list[str]) -> list[str]:
         """Names of the columns of probabilities."""
         return self.score_names(targets)
-
-    def answer_columns(self, targets: list[str]) -> list[str]:
-        """Names of the columns of answers."""
-        return [targets[0] if targets else "prediction"]
 
 
 def _numbers_of(known: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -208,14 +150,10 @@ def _numbers_of(known: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return number
 
 
-class _Alone(TargetKind):
+class _Alone(LabelKind):
     """Labels that stand alone: each is a question of its own, answered by the sign of its score."""
 
     span = 1
-
-    @property
-    def task_start(self) -> np.ndarray:
-        return np.zeros(1, np.intp)
 
     def signs(self, encoded):
         return np.where(encoded < 0, 0, 2 * encoded - 1).astype(np.int8)
@@ -310,7 +248,7 @@ class MultiLabel(_Alone):
         return self.label_names()
 
 
-class _Tasks(TargetKind):
+class _Tasks(LabelKind):
     """Classes of tasks: a task is a question, answered by the class with the largest score."""
 
     span = 2
@@ -410,7 +348,6 @@ class MultiTask(_Tasks):
         return self._labels_of(self.answer_columns(targets))
 
 
-KINDS: Registry[type[TargetKind]] = Registry("kind of target")
 for kind in (Binary, MultiClass, MultiLabel, MultiTask):
     KINDS.register(kind)
 
@@ -422,7 +359,7 @@ def _sorted_unique(values: np.ndarray, what: str) -> np.ndarray:
         raise ValueError(f"{what} mixes classes that cannot be compared, such as text and numbers") from error
 
 
-def recognise(y: np.ndarray, names=None) -> TargetKind:
+def recognise(y: np.ndarray, names=None) -> LabelKind:
     """Find out what kind of labels y holds.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kinds import TargetKind
+from .kinds import LabelKind
 from .weighting import class_factors, initial_weights
 
 
@@ -15,7 +15,7 @@ class Target:
 
     Parameters
     ----------
-    kind : TargetKind
+    kind : LabelKind
     y : labels
     weighting : str
         See `weighting`.
@@ -25,7 +25,7 @@ class Target:
 
     Attributes
     ----------
-    kind : TargetKind
+    kind : LabelKind
     signed : ndarray (n, K)
         W0 Y, total weight 1.
     wanted : ndarray (n, K), or (0, K) where the sign of ``signed`` is what is wanted
@@ -39,7 +39,7 @@ class Target:
         For quantiles; None where all rows weigh the same.
     """
 
-    kind: TargetKind
+    kind: LabelKind
     signed: np.ndarray
     wanted: np.ndarray
     group_start: np.ndarray
@@ -48,7 +48,7 @@ class Target:
     positive: np.ndarray | None
     row_weight: np.ndarray | None
 
-    def __init__(self, kind: TargetKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
+    def __init__(self, kind: LabelKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
         self.kind = kind
         encoded = kind.encode(y)
         signs = kind.signs(encoded)
@@ -87,16 +87,21 @@ class Target:
 
     def take(self, rows: np.ndarray) -> Target:
         """The target of some rows, with total weight 1 again."""
-        part = object.__new__(Target)
+        part = object.__new__(type(self))
         part.kind = self.kind
         total = np.abs(self.signed[rows]).sum()
         part.signed = self.signed[rows] / total
-        part.wanted, part.group_start = self.wanted, self.group_start
+        part.wanted = self.wanted[rows] if self.wanted.size else self.wanted
+        part.group_start = self.group_start
         part.task_class = self.task_class[rows]
         part.task_weight = self.task_weight[rows] / total
         part.positive = None if self.positive is None else self.positive[rows]
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
         return part
+
+    def error_of(self, error: float, risk: float) -> float:
+        """The error of the training set, from the weight of the wrong labels and the risk."""
+        return error
 
     def errors(self, scores: np.ndarray) -> np.ndarray:
         """Weighted errors of the rows of scores (n, K): of tasks where there are tasks, else of labels."""

@@ -6,19 +6,19 @@ from numbers import Real
 
 import numpy as np
 
-from .kinds import TargetKind
+from .kinds import LabelKind
 
 WEIGHTINGS = ("auto", "uniform", "half", "balanced", "given")
 
 
 def initial_weights(
-    kind: TargetKind, signs: np.ndarray, weighting: str, sample_weight: np.ndarray | None, label_weight
+    kind: LabelKind, signs: np.ndarray, weighting: str, sample_weight: np.ndarray | None, label_weight
 ) -> np.ndarray:
     """W0 before sample weights, (n, K); each row of a fully known sample sums to 1.
 
     Parameters
     ----------
-    kind : TargetKind
+    kind : LabelKind
     signs : ndarray (n, K)
         Y in {-1, 0, +1}.
     weighting : {"auto", "uniform", "half", "balanced", "given"}
@@ -70,7 +70,7 @@ def _balanced(y: np.ndarray, mass) -> np.ndarray:
 _RULES = {"uniform": _uniform, "half": _half, "balanced": _balanced}
 
 
-def _label_weight(kind: TargetKind, label_weight, n: int) -> np.ndarray:
+def _label_weight(kind: LabelKind, label_weight, n: int) -> np.ndarray:
     """Checked label weights, (n, K); of a binary target both columns are added up."""
     w = np.asarray(label_weight, dtype=np.float64)
     if kind.n_labels == 1 and w.ndim == 2 and w.shape[1] == 2:
@@ -85,14 +85,14 @@ def _label_weight(kind: TargetKind, label_weight, n: int) -> np.ndarray:
     return w
 
 
-def class_factors(kind: TargetKind, encoded: np.ndarray, class_weight) -> np.ndarray:
+def class_factors(kind: LabelKind, encoded: np.ndarray, class_weight) -> np.ndarray:
     """What ``class_weight`` multiplies the weights of each row by, (n, questions).
 
     "balanced" is n / (classes times the rows of the class), as in scikit-learn, of the rows where the answer is known.
 
     Parameters
     ----------
-    kind : TargetKind
+    kind : LabelKind
     encoded : ndarray (n, questions)
         Class numbers, -1 where unknown.
     class_weight : "balanced", dict, or list of dict

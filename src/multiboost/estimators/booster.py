@@ -22,7 +22,7 @@ from ..boosting.plan import Plan
 from ..boosting.run import Run, Start
 from ..boosting.sharpness import median_margin, slope_of
 from ..data.binned import Binned
-from ..data.kinds import TargetKind
+from ..data.kind import TargetKind
 from ..data.layout import WIDE
 from ..data.table import Table
 from ..data.target import Target
@@ -79,8 +79,8 @@ class Booster(BaseEstimator, ABC):
     # What a new estimator says.
 
     @abstractmethod
-    def _kind(self, y) -> tuple[np.ndarray, Callable[[], TargetKind]]:
-        """y as an array, and how to find out what it means."""
+    def _kind(self, y) -> tuple[np.ndarray, Callable[..., TargetKind]]:
+        """y as an array, and how to find out what it means, given the weights of samples and of pairs."""
 
     @abstractmethod
     def _target(self, kind: TargetKind, y: np.ndarray, sample_weight, pair_weight, *, training: bool) -> Target:
@@ -215,7 +215,7 @@ class Booster(BaseEstimator, ABC):
         labels, recognise = self._kind(y)
         check_length(table, labels)
         sample_weight = check_weights(sample_weight, table.n_rows)
-        kind = self.model_.kind if going_on else recognise()
+        kind = self.model_.kind if going_on else recognise(sample_weight, pair_weight)
         target = self._target(kind, labels, sample_weight, pair_weight, training=True)
         weighs = target.signed.any(axis=1)
         if not weighs.all():  # a sample without weight is no sample

@@ -100,7 +100,7 @@ class LabelBooster(ClassifierMixin, Booster):
             raise ValueError("Input y contains NaN or infinity; every sample of a single-label target needs its class")
         if labels.ndim == 1 and labels.dtype.kind == "O" and unknown_labels(labels).any():
             raise ValueError("Input y contains NaN or None; every sample of a single-label target needs its class")
-        return labels, lambda: recognise(labels, names)
+        return labels, lambda sample_weight, pair_weight: recognise(labels, names)
 
     def _target(self, kind, y, sample_weight, pair_weight, *, training):
         # Of a validation set there are no label weights.

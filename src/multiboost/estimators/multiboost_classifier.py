@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from ..base import base_learner_from
 from ..boosting.auto import Wishes, choose_plan
-from ..criteria import CRITERIA
-from ..losses import LOSSES
-from ..plugin import Plugin, parameters_of
-from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, Share
-from ..steps import STEPS, Step
 from .labels import LabelBooster
 from .parameters import documented
-from .validation import seed_of
+from .wishes import check_wishes, wishes_of
 
 
 @documented
@@ -150,55 +144,10 @@ class MultiBoostClassifier(LabelBooster):
             raise ValueError(
                 f"votes='discrete' goes with loss='exponential'; the {wishes.loss.name} loss has real votes"
             )
-        if self.subsample is not None and self.row_sampler is not None:
-            raise ValueError("subsample and row_sampler both say which rows a round sees; use one of them")
-        if self.learning_rate is not None and wishes.step is not None and not isinstance(self.step, str):
-            raise ValueError("learning_rate and step both say how far to go; give the rate to the step")
+        check_wishes(self, wishes)
 
     def _wishes(self) -> Wishes:
-        rows = _part("row_sampler", ROW_SAMPLERS, self.row_sampler)
-        if rows is None and self.subsample is not None:
-            rows = AllRows() if self.subsample == 1 else Share(float(self.subsample))
-        return Wishes(
-            base_learner=base_learner_from(self.base_learner),
-            votes=self.votes,
-            loss=None if isinstance(self.loss, str) and self.loss == "auto" else _part("loss", LOSSES, self.loss),
-            criterion=None if self.criterion is None else CRITERIA.get(self.criterion).name,
-            step=self._step(),
-            learning_rate=self.learning_rate,
-            rows=rows,
-            columns=_part("column_sampler", COLUMN_SAMPLERS, self.column_sampler) or AllColumns(),
-            ridge=self.ridge,
-            max_bins=self.max_bins,
-            min_category_rows=self.min_category_rows,
-            seed=seed_of(self.random_state),
-        )
-
-    def _step(self) -> Step | None:
-        """The step; one that is named takes the learning rate, if it has one."""
-        step = _part("step", STEPS, self.step)
-        if step is None or self.learning_rate is None or not isinstance(self.step, str):
-            return step
-        if "learning_rate" not in parameters_of(step):
-            raise ValueError(f"learning_rate and step both say how far to go; the step {self.step!r} has no rate")
-        return type(step)(learning_rate=float(self.learning_rate))
+        return wishes_of(self, votes=self.votes)
 
     def _plan(self, binned, target, team):
         return choose_plan(self._wishes(), binned, target, team)
-
-
-def _part(parameter: str, registry, given):
-    """A plug-in from its name or from itself; None stays None."""
-    if given is None or isinstance(given, Plugin):
-        return given
-    if not isinstance(given, str):
-        raise ValueError(f"{parameter} must be the name of a {registry.what} or one itself; got {given!r}")
-    if given not in registry:
-        names = ["auto", *registry] if parameter == "loss" else list(registry)
-        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, names))}; got {given!r}")
-    kind = registry.get(given)
-    try:
-        return kind()
-    except TypeError as error:
-        needs = ", ".join(parameters_of(kind))
-        raise ValueError(f"{parameter}: the {registry.what} {given!r} needs {needs}; pass an object") from error

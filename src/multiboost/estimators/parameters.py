@@ -106,9 +106,14 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "loss", "str or Loss",
-            '"exponential" is AdaBoost.MH, "logistic" is LogitBoost, "auto" is the better one on held-out rows; '
-            "or the name of a registered loss, or a Loss.",
-            option="loss", short="auto, exponential or logistic.",
+            'Of labels: "exponential" is AdaBoost.MH, "logistic" is LogitBoost, "softmax" its multinomial form, "hinge" the '
+            'squared hinge, "auto" the better one of the first two on held-out rows.  Of numbers: "squared", "absolute", '
+            '"huber", "quantile", "poisson".  Or the name of a registered loss, or a Loss.',
+            option="loss", short="auto, exponential, logistic, softmax, hinge; squared, absolute, huber, quantile, poisson.",
+        ),
+        Parameter(
+            "quantile", "float or list of float",
+            'Which quantiles ``loss="quantile"`` predicts, in (0, 1).  Several are one model, with a column for each.',
         ),
         Parameter(
             "criterion", "str or None",

@@ -21,7 +21,7 @@ from ..steps import STEPS
 _NOT_SAVED = ("n_jobs", "verbose")
 _REGISTRIES = {"loss": LOSSES, "step": STEPS, "row_sampler": ROW_SAMPLERS, "column_sampler": COLUMN_SAMPLERS}
 # Where the estimators are that a file may name; others are known once their module is imported.
-_HOMES = ("multiboost_classifier", "adaboost_mh")
+_HOMES = ("multiboost_classifier", "multiboost_regressor", "adaboost_mh")
 
 
 def saved_parameters(estimator) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def _written(name: str, value):
         return value.to_dict()
     if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
         return None  # a generator's state is not part of the model
-    if name == "nominal_features" and value is not None:
+    if name in ("nominal_features", "quantile") and value is not None:
         return np.asarray(value).tolist()
     if name == "class_weight" and isinstance(value, (dict, list, tuple)):
         return _pairs(value)

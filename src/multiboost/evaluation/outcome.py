@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ..data.kinds import TargetKind, as_labels
+from ..data.kinds import LabelKind, as_labels
 from ..data.target import Target
 from ..estimators.validation import check_weights
 from ..losses import Loss
@@ -38,7 +38,7 @@ class Answers:
 
     Attributes
     ----------
-    kind : TargetKind
+    kind : LabelKind
     encoded : ndarray (n, questions) intp
         The right answers as class numbers, -1 where unknown.
     signs : ndarray (n, K) int8
@@ -50,7 +50,7 @@ class Answers:
 
     def __init__(self, clf, y, sample_weight=None):
         check_is_fitted(clf)
-        self.kind: TargetKind = clf.model_.kind
+        self.kind: LabelKind = clf.model_.kind
         y = as_labels(y)
         if y.ndim == 2 and y.shape[1] == 1 and self.kind.is_single:
             y = y.ravel()

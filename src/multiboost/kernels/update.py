@@ -34,6 +34,7 @@ class State(NamedTuple):
     scores: np.ndarray  # (n, K) float64, F
     pull: np.ndarray  # (n, K) float64, G
     curvature: np.ndarray  # (n, K) float64, H; (0, K) where H = |G|
+    level: np.ndarray  # (K,) float64, a number of the loss for each label: of a quantile which one, of Huber's loss where it bends
     n_labels: int  # K
     task_start: np.ndarray  # (tasks + 1,) intp, labels of each task; (1,): no tasks
     task_class: np.ndarray  # (n, tasks) int32, the label of each task, -1: unknown
@@ -111,6 +112,8 @@ def _training_error(state, n_labels, first, last, weighted, scores):
     """Weight of the errors in a chunk: by task where there are tasks, else by label."""
     wrong = 0.0
     n_tasks = state.task_start.size - 1
+    if state.wanted.size > 0:  # the error of numbers is made of the risk
+        return wrong
     if n_tasks == 0:
         return _label_error(weighted, scores)
     for i in range(first, last):

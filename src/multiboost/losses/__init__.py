@@ -9,7 +9,8 @@ A loss is one file, here or outside of the package::
     class Squared(Loss):
         name, sweep = "squared", staticmethod(sweep)
 
-A loss with parameters is a dataclass.
+A loss with parameters is a dataclass.  A loss that is the sum of a function of each pair is a `pair.PairLoss`: three
+formulas, and no sweep.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ class Loss(Plugin, ABC):
         Whether the weights |G| of a round are divided by their sum.
     slope : float
         Of the log odds of a label along its score, by theory.
+    of_numbers : bool
+        Whether it is a loss of numbers, else of labels.
+    is_log : bool
+        Whether scores are logarithms of the numbers that are predicted.
     """
 
     sweep: ClassVar[Callable]
@@ -52,6 +57,8 @@ class Loss(Plugin, ABC):
     shifted = False
     normalised = False
     slope = 2.0
+    of_numbers = False
+    is_log = False
 
     def initial_scores(self, target) -> np.ndarray:
         """F before the first round, (K,)."""
@@ -61,15 +68,22 @@ class Loss(Plugin, ABC):
     def risk(self, scores: np.ndarray, target) -> float:
         """Weighted loss of scores F, (n, K)."""
 
-    def refit(self, leaf: np.ndarray, n_leaves: int, state: State) -> np.ndarray | None:
+    def levels(self, target) -> np.ndarray:
+        """A number for each label that ``sweep`` finds in ``state.level``, (K,)."""
+        return np.zeros(target.n_labels)
+
+    def refit(self, leaf: np.ndarray, n_leaves: int, state: State, drawn: np.ndarray | None) -> np.ndarray | None:
         """Values of leaves from the rows in them, (leaves, K): medians, quantiles; None: those of the criterion.
 
         Parameters
         ----------
         leaf : ndarray (n,)
             Of every row.
+        n_leaves : int
         state : State
             With (n, K) matrices.
+        drawn : ndarray (n,) of bool or None
+            The samples of the round; None: all.
         """
         return None
 
@@ -78,4 +92,4 @@ LOSSES: Registry[type[Loss]] = Registry("loss")
 register = LOSSES.register
 
 
-from . import exponential, logistic  # noqa: E402, F401
+from . import absolute, exponential, hinge, huber, logistic, poisson, quantile, softmax, squared  # noqa: E402, F401

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data.categories import Categories
-from ..data.kinds import TargetKind
+from ..data.kind import TargetKind
 from ..data.table import Table, as_table
 from ..kernels.team import Team
 from .ensemble import Ensemble

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.categories import Categories
-from ..data.kinds import TargetKind
+from ..data.kind import TargetKind
 from ..kernels.predict import add_row
 from .ensemble import Ensemble
 from .tiles import padded

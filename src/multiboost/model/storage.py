@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import __version__
 from ..data.categories import Categories
-from ..data.kinds import KINDS
+from ..data import kinds, real  # noqa: F401  they register
+from ..data.kind import KINDS
 from .ensemble import Ensemble, EnsembleBuilder
 from .model import Columns, Model
 from .modelfile import ModelFileError, read_model, write_model
@@ -53,6 +54,8 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
     arrays = {f"ensemble.{name}": array for name, array in model.ensemble.arrays().items()}
     for t, classes in enumerate(model.kind.classes):
         arrays[f"classes.{t}"] = _plain(classes, f"classes of task {t}")
+    for name, array in model.kind.numbers().items():
+        arrays[f"target.{name}"] = array
     for name in history:
         arrays[f"history.{name}"] = model.history[name]
     for name, array in model.state.items():
@@ -114,7 +117,8 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
     for name, most in (("n_features", _MOST_COLUMNS), ("tasks", len(arrays))):
         if type(header[name]) is not int or not 1 <= header[name] <= most:
             raise ValueError(f"{name} {header[name]!r}")
-    kind = KINDS.get(header["target"])([arrays[f"classes.{t}"] for t in range(header["tasks"])])
+    numbers = {name.removeprefix("target."): array for name, array in arrays.items() if name.startswith("target.")}
+    kind = KINDS.get(header["target"]).of([arrays[f"classes.{t}"] for t in range(header["tasks"])], numbers)
     if any(classes.ndim != 1 for classes in kind.classes):
         raise ValueError(f"target {header['target']!r}")
     flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in Ensemble.__dataclass_fields__ if name != "phi"}

@@ -1,0 +1,96 @@
+"""What a target means: from scores to answers; kept in the model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ..registry import Registry
+
+
+class TargetKind(ABC):
+    """What scores F mean; kept in the model.
+
+    Parameters
+    ----------
+    classes : list of ndarray
+        Names: per task its classes; of labels, or of numbers, one array with a name for each.
+
+    Attributes
+    ----------
+    name : str
+        In files and reports.
+    is_single : bool
+        Whether y has one column.
+    measure : str
+        Which error learning curves show.
+    losses : tuple of str
+        Those that are compared where the user leaves the loss open.
+    """
+
+    name: str
+    is_single: bool
+    measure = "error"
+    losses: tuple[str, ...] = ()
+
+    def __init__(self, classes: list[np.ndarray]):
+        self.classes = classes
+
+    @property
+    @abstractmethod
+    def n_labels(self) -> int:
+        """K, the columns of F."""
+
+    @property
+    def task_start(self) -> np.ndarray:
+        """Where each task's labels begin; one element where labels stand alone."""
+        return np.zeros(1, np.intp)
+
+    @property
+    def tasks(self) -> list[slice]:
+        """The columns of F that belong to each task."""
+        start = self.task_start
+        return [slice(start[t], start[t + 1]) for t in range(len(start) - 1)]
+
+    @abstractmethod
+    def label_names(self) -> list[str]:
+        """A name for every column of F."""
+
+    # From scores to answers.
+
+    def shaped(self, scores: np.ndarray) -> np.ndarray:
+        """Scores F, (n, K), as users see them."""
+        return scores
+
+    @abstractmethod
+    def answer(self, scores: np.ndarray) -> np.ndarray:
+        """What the model says of rows with these scores."""
+
+    def answer_of_one(self, scores: np.ndarray):
+        """The same of one row, (K,), in as little time as there is."""
+        return self.answer(scores[None])[0]
+
+    # The columns of a table of predictions.
+
+    def score_names(self, targets: list[str]) -> list[str]:
+        """Names of the columns of F, given those of the target's columns."""
+        return self.label_names()
+
+    def answer_columns(self, targets: list[str]) -> list[str]:
+        """Names of the columns of answers."""
+        return [targets[0] if targets else "prediction"]
+
+    # Files.
+
+    def numbers(self) -> dict[str, np.ndarray]:
+        """What a file must hold besides the names."""
+        return {}
+
+    @classmethod
+    def of(cls, classes: list[np.ndarray], numbers: dict[str, np.ndarray]) -> TargetKind:
+        """The inverse: from names and numbers."""
+        return cls(classes)
+
+
+KINDS: Registry[type[TargetKind]] = Registry("kind of target")

@@ -1,0 +1,136 @@
+"""What regressors have beyond the body: numbers, weights of targets, R2."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.real import RealTarget, as_numbers, kind_of, weights_of
+from ..data.table import is_frame
+from ..losses import Loss
+from ..model.model import Model
+from .booster import Booster
+
+
+class RealBooster(RegressorMixin, Booster):
+    """A booster of numbers: one target or several, any of them unknown."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        target_weight=None,
+        *,
+        validation=None,
+        callbacks=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=None,
+        provenance=None,
+    ):
+        """Boost ``n_estimators`` rounds.
+
+        A fit that fails, or is interrupted, leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Numbers, or names in nominal columns; NaN, None and NA are missing values.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Numbers.  NaN in several columns means that the number is unknown.
+        sample_weight : array of shape (n_samples,), default=None
+        target_weight : array of shape (n_samples, n_targets), default=None
+            A weight for every pair of a sample and a target; 0 leaves the pair out.
+        validation, callbacks, checkpoint, checkpoint_every, resume, provenance
+            As in `MultiBoostClassifier.fit`.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(
+            X, y, sample_weight, target_weight, validation=validation, callbacks=callbacks, checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
+        )  # fmt: skip
+
+    def _loss(self) -> Loss:
+        """What is minimised."""
+        loss = self._wishes().loss
+        assert loss is not None
+        return loss
+
+    def _numbers(self, y) -> tuple[np.ndarray, list[str] | None]:
+        """y as an array, and the names of its columns."""
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        names = None
+        if is_frame(y) and hasattr(y, "columns"):
+            names = [str(name) for name in getattr(y, "column_names", y.columns)]
+        numbers = as_numbers(y)
+        if numbers.ndim == 2 and numbers.shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=6,
+            )
+            numbers, names = numbers.ravel(), None
+        if numbers.ndim not in (1, 2) or 0 in numbers.shape[1:]:
+            raise ValueError(f"y must have one or two dimensions; got shape {numbers.shape}")
+        if numbers.ndim == 1 and np.isnan(numbers).any():
+            row = int(np.flatnonzero(np.isnan(numbers))[0])
+            raise ValueError(
+                f"Input y contains NaN (y[{row}]); every sample of a single target needs its number: leave such rows out"
+            )
+        return numbers, names
+
+    def _kind(self, y):
+        numbers, names = self._numbers(y)
+        return numbers, lambda sample_weight, pair_weight: kind_of(
+            numbers, weights_of(numbers.reshape(len(numbers), -1), sample_weight, pair_weight), self._loss(), names
+        )
+
+    def _target(self, kind, y, sample_weight, pair_weight, *, training):
+        return RealTarget(kind, y, self._loss(), sample_weight, pair_weight)
+
+    def _attributes(self, model: Model) -> dict[str, Any]:
+        return {"n_outputs_": model.kind.n_targets}
+
+    def score(self, X, y, sample_weight=None):
+        """R2, the mean over targets; unknown numbers take no part.  Of quantiles, that of the one nearest to 0.5.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : numbers as in ``fit``
+        sample_weight : array of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import r2_score
+
+        check_is_fitted(self)
+        kind = self.model_.kind
+        found = kind.values(self._scores(X))
+        middle = int(np.abs(kind.quantiles - 0.5).argmin()) if kind.quantiles.size else 0
+        true = as_numbers(y)
+        true = true.reshape(len(true), -1)
+        weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        scores = []
+        for t in range(true.shape[1]):
+            known = ~np.isnan(true[:, t])
+            scores.append(r2_score(true[known, t], found[known, t, middle], sample_weight=weight[known]))
+        return float(np.mean(scores))

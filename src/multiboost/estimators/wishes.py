@@ -1,0 +1,93 @@
+"""From an estimator's parameters to what is wished of a plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import base_learner_from
+from ..boosting.auto import Wishes
+from ..criteria import CRITERIA
+from ..losses import LOSSES
+from ..losses.pair import PairLoss
+from ..plugin import Plugin, parameters_of
+from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, Share
+from ..steps import STEPS, Step
+from .validation import seed_of
+
+
+def wishes_of(estimator, **more: Any) -> Wishes:
+    """What the parameters say.
+
+    Parameters
+    ----------
+    estimator : Booster
+        With the parameters of `MultiBoostClassifier`, but for those that are given.
+    **more : dict
+        Fields of `Wishes`.
+    """
+    rows = part_of("row_sampler", ROW_SAMPLERS, estimator.row_sampler)
+    if rows is None and estimator.subsample is not None:
+        rows = AllRows() if estimator.subsample == 1 else Share(float(estimator.subsample))
+    given = {
+        "base_learner": base_learner_from(estimator.base_learner),
+        "criterion": None if estimator.criterion is None else CRITERIA.get(estimator.criterion).name,
+        "step": _step(estimator),
+        "learning_rate": estimator.learning_rate,
+        "rows": rows,
+        "columns": part_of("column_sampler", COLUMN_SAMPLERS, estimator.column_sampler) or AllColumns(),
+        "ridge": estimator.ridge,
+        "max_bins": estimator.max_bins,
+        "min_category_rows": estimator.min_category_rows,
+        "seed": seed_of(estimator.random_state),
+    }
+    if "loss" not in more:
+        given["loss"] = None if _is_auto(estimator.loss) else part_of("loss", LOSSES, estimator.loss)
+    return Wishes(**{**given, **more})
+
+
+def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None:
+    """Refuse parameters that say the same thing twice, and losses of another kind of target."""
+    loss = wishes.loss
+    if loss is not None and loss.of_numbers != of_numbers:
+        names = [name for name in LOSSES if LOSSES.get(name).of_numbers == of_numbers]
+        raise ValueError(
+            f"loss={loss.name!r} is one of {'numbers' if loss.of_numbers else 'labels'}; {type(estimator).__name__} has "
+            f"{', '.join(map(repr, names))}"
+        )
+    if isinstance(loss, PairLoss):
+        loss.check_formulas()
+    if estimator.subsample is not None and estimator.row_sampler is not None:
+        raise ValueError("subsample and row_sampler both say which rows a round sees; use one of them")
+    if estimator.learning_rate is not None and wishes.step is not None and not isinstance(estimator.step, str):
+        raise ValueError("learning_rate and step both say how far to go; give the rate to the step")
+
+
+def _is_auto(loss: Any) -> bool:
+    return isinstance(loss, str) and loss == "auto"
+
+
+def _step(estimator) -> Step | None:
+    """The step; one that is named takes the learning rate, if it has one."""
+    step = part_of("step", STEPS, estimator.step)
+    if step is None or estimator.learning_rate is None or not isinstance(estimator.step, str):
+        return step
+    if "learning_rate" not in parameters_of(step):
+        raise ValueError(f"learning_rate and step both say how far to go; the step {estimator.step!r} has no rate")
+    return type(step)(learning_rate=float(estimator.learning_rate))
+
+
+def part_of(parameter: str, registry, given):
+    """A plug-in from its name or from itself; None stays None."""
+    if given is None or isinstance(given, Plugin):
+        return given
+    if not isinstance(given, str):
+        raise ValueError(f"{parameter} must be the name of a {registry.what} or one itself; got {given!r}")
+    if given not in registry:
+        names = ["auto", *registry] if parameter == "loss" else list(registry)
+        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, names))}; got {given!r}")
+    kind = registry.get(given)
+    try:
+        return kind()
+    except TypeError as error:
+        needs = ", ".join(parameters_of(kind))
+        raise ValueError(f"{parameter}: the {registry.what} {given!r} needs {needs}; pass an object") from error
