@@ -30,7 +30,7 @@ from .trial import Trial
 RATES = {"exponential": 0.2, "logistic": 0.1}
 _OTHER_RATE = 0.1  # of losses from elsewhere
 _NOISY_LEAVES = 8  # of trees under the logistic loss
-_ROUNDS, _NOISY_ROUNDS = 200, 150  # of boosting; the second where both losses are compared, and the logistic one wins
+_NOISY_ROUNDS = 150  # where both losses are compared, and the logistic one wins
 
 _TRIAL_ROWS = 5000  # that take part in the comparison of losses
 _FEW_SHARE = 0.8  # of a table of fewer rows, that each round sees
@@ -142,12 +142,6 @@ def default_leaves(n_rows: int, n_labels: int) -> int:
     return int(max(4, min(64, max(20, 2 * n_labels), n_rows // _LEAF_ROWS)))
 
 
-def default_rounds(plan: Plan, target: Target) -> int:
-    """Rounds of boosting where the user does not say."""
-    noisy = plan.loss.name == "logistic" and len(target.kind.losses) > 1
-    return _NOISY_ROUNDS if noisy else _ROUNDS
-
-
 def sized(learner, n_leaves: int):
     """The base learner with ``n_leaves`` in trees that leave their size open."""
     if isinstance(learner, Tree) and learner.n_leaves is None:
@@ -165,7 +159,12 @@ def _candidates(wishes: Wishes, target: Target) -> list[Plan]:
     rows = Share(_FEW_SHARE) if compared and n_rows < _TRIAL_ROWS else AllRows()
     names = kind.losses if wishes.votes == "real" else ("exponential",)
     losses = [LOSSES.get(name)() for name in names] if wishes.loss is None else [wishes.loss]
-    return [wishes.plan(loss, small if loss.name == "logistic" else large, rows) for loss in losses]
+    plans = []
+    for loss in losses:
+        noisy = loss.name == "logistic"
+        plan = wishes.plan(loss, small if noisy else large, rows)
+        plans.append(replace(plan, rounds=_NOISY_ROUNDS) if noisy and len(kind.losses) > 1 else plan)
+    return plans
 
 
 def plan_of(wishes: Wishes, target: Target) -> Plan:

@@ -17,6 +17,7 @@ from ..plugin import plugin_from
 from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, ColumnSampler, RowSampler, Share
 from ..steps import STEPS, Step
 
+ROUNDS = 200
 SHARPNESS = 6.0  # of probabilities where nothing was measured, see ``sharpness``
 
 
@@ -44,6 +45,10 @@ class Plan:
         Of whatever is random.
     sharpness : float
         Of probabilities, see ``sharpness``.
+    rounds : int
+        Rounds of boosting where the user does not say.
+    offsets : tuple of float
+        Of quantiles, see ``auto_real``; () where there are none.
     """
 
     loss: Loss
@@ -57,6 +62,8 @@ class Plan:
     min_category_rows: int = 2
     seed: int = 0
     sharpness: float = SHARPNESS
+    rounds: int = ROUNDS
+    offsets: tuple[float, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Names and numbers, as JSON can hold them."""
@@ -72,6 +79,8 @@ class Plan:
             "min_category_rows": int(self.min_category_rows),
             "seed": int(self.seed),
             "sharpness": float(self.sharpness),
+            "rounds": int(self.rounds),
+            "offsets": [float(offset) for offset in self.offsets],
         }
 
     @classmethod
@@ -99,6 +108,8 @@ class Plan:
             min_category_rows=int(given["min_category_rows"]),
             seed=int(given["seed"]),
             sharpness=float(given["sharpness"]),
+            rounds=int(given.get("rounds", ROUNDS)),
+            offsets=tuple(float(offset) for offset in given.get("offsets", [])),
         )
 
     def digest(self) -> str:

@@ -10,6 +10,7 @@ from ..data.binned import Binned
 from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.team import Team
+from ..losses.pair import quantile_of
 from .plan import SHARPNESS, Plan
 from .run import Run
 from .sharpness import best_sharpness, median_margin
@@ -69,7 +70,7 @@ class Trial:
         """
         for plan in plans:
             key = plan.digest()
-            if key in self._held_out:
+            if key in self._begun:
                 continue
             self._begun[key] = [Run(plan, fold.binned, fold.labels, self.team) for fold in self.folds]
             for fold, run in zip(self.folds, self._begun[key], strict=True):
@@ -81,9 +82,31 @@ class Trial:
         if key not in self._held_out:
             if key not in self._begun:
                 self.begin(plan)
-            runs = self._begun.pop(key)
+            runs = self._begun[key]
             self._held_out[key] = [self._run(run, fold) for run, fold in zip(runs, self.folds, strict=True)]
         return np.concatenate([target.errors(scores) for _, target, scores in self._held_out[key]])
+
+    def gets_better(self, plan: Plan, share: float) -> bool:
+        """Whether as many rounds again save more than a share of the error that the first ones leave."""
+        first, second = float(self.errors(plan).sum()), 0.0
+        for run, fold in zip(self._begun[plan.digest()], self.folds, strict=True):
+            run.run(_ROUNDS)
+            second += float(fold.held_out_labels.errors(fold.scores(run, self.team)).sum())
+        return second < (1.0 - share) * first
+
+    def offsets(self, plan: Plan, n_rounds: int) -> tuple[float, ...]:
+        """What to add to each quantile so that it is one of the rows that are held out."""
+        residuals, weights = [], []
+        for fold in self.folds:
+            run = Run(plan, fold.binned, fold.labels, self.team)
+            run.run(n_rounds)
+            residuals.append(fold.held_out_labels.wanted - fold.scores(run, self.team))
+            weights.append(fold.held_out_labels.signed)
+        rest, weight = np.concatenate(residuals), np.concatenate(weights)
+        levels = plan.loss.levels(self.folds[0].labels)
+        return tuple(
+            quantile_of(rest[weight[:, k] > 0, k], weight[weight[:, k] > 0, k], level) for k, level in enumerate(levels)
+        )
 
     def sharpness(self, plan: Plan) -> float:
         """The best one for the rows that were held out; the usual one where the plan was not run."""

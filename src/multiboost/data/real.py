@@ -2,7 +2,7 @@
 
 Scores are in units of the target's own spread, so that targets of different sizes count alike in one tree:
 
-    answer = center + scale F,    or exp(F) where the loss has a logarithmic link.
+    answer = center + scale (F + offset),    or exp(F) where the loss has a logarithmic link.
 
 With several quantiles every target has a column of F for each.  The answers of a row are its quantiles, sorted: then
 they cannot cross.  Sorting is the rearrangement of Chernozhukov, Fernandez-Val and Galichon (2010): where quantiles do
@@ -35,18 +35,23 @@ class Real(TargetKind):
         Whether F is the logarithm of the answer.
     is_single : bool
         Whether y has one dimension.
+    offset : ndarray (K,)
+        Added to F before it becomes an answer: what held-out rows say of quantiles, see ``boosting.auto_real``.
     """
 
     name = "regression"
     measure = "relative error"
 
-    def __init__(self, classes, center=None, scale=None, quantiles=(), is_log=False, is_single=True):
+    def __init__(self, classes, center=None, scale=None, quantiles=(), is_log=False, is_single=True, offset=None):
         super().__init__(classes)
         n = len(classes[0])
         self.center = np.zeros(n) if center is None else np.asarray(center, np.float64)
         self.scale = np.ones(n) if scale is None else np.asarray(scale, np.float64)
         self.quantiles = np.asarray(quantiles, np.float64)
         self.is_log, self.is_single = bool(is_log), bool(is_single)
+        self.offset = np.zeros(self.n_labels) if offset is None else np.asarray(offset, np.float64)
+        if self.offset.shape != (self.n_labels,) or not np.isfinite(self.offset).all():
+            raise ValueError("offset of a regression target")
         if not (self.center.shape == self.scale.shape == (n,) and np.isfinite([*self.center, *self.scale]).all()):
             raise ValueError("center and scale of a regression target")
 
@@ -79,7 +84,7 @@ class Real(TargetKind):
 
     def values(self, scores: np.ndarray) -> np.ndarray:
         """Predictions, (n, targets, quantiles)."""
-        F = self.by_target(scores)
+        F = self.by_target(scores + self.offset)
         if self.is_log:
             with np.errstate(over="ignore"):  # far from all that was seen the answer may be infinite
                 found = np.exp(F)
@@ -116,13 +121,19 @@ class Real(TargetKind):
             "center": self.center,
             "scale": self.scale,
             "quantiles": self.quantiles,
+            "offset": self.offset,
             "flags": np.array([self.is_log, self.is_single]),
         }
 
     @classmethod
     def of(cls, classes, numbers):
         is_log, is_single = (bool(flag) for flag in numbers["flags"])
-        return cls(classes, numbers["center"], numbers["scale"], numbers["quantiles"], is_log, is_single)
+        names = ("center", "scale", "quantiles")
+        return cls(classes, *(numbers[name] for name in names), is_log, is_single, numbers["offset"])
+
+    def with_offset(self, offset) -> Real:
+        """The same with another offset."""
+        return Real(self.classes, self.center, self.scale, self.quantiles, self.is_log, self.is_single, offset)
 
 
 def as_numbers(y) -> np.ndarray:
@@ -133,10 +144,10 @@ def as_numbers(y) -> np.ndarray:
     try:
         found = found.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"y must hold numbers to be predicted: {error}; for classes use MultiBoostClassifier") from error
+        raise ValueError(f"y must hold numbers: {error}; for classes use MultiBoostClassifier") from error
     if np.isinf(found).any():
         place = tuple(int(k) for k in np.argwhere(np.isinf(found))[0])
-        raise ValueError(f"Input y contains infinity (at {list(place)}); a target is a finite number, or NaN if unknown")
+        raise ValueError(f"Input y contains infinity, at {list(place)}: a target is a finite number, or NaN if unknown")
     return found
 
 
@@ -204,7 +215,7 @@ class RealTarget(Target):
         self.row_weight = sample_weight
 
     def take(self, rows):
-        part = super().take(rows)
+        part: Any = super().take(rows)
         part.loss = self.loss
         return part
 
@@ -232,7 +243,7 @@ class RealTarget(Target):
 
 def weights_of(y: np.ndarray, sample_weight, target_weight) -> np.ndarray:
     """Weights of the pairs of a sample and a target, (n, targets); 0 where y is unknown."""
-    weights = np.ones(y.shape)
+    weights: np.ndarray = np.ones(y.shape)
     if target_weight is not None:
         given = np.asarray(target_weight, dtype=np.float64)
         given = given.reshape(len(given), -1)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import FromClassifier, base_learner_from
-from ..boosting.auto import Wishes, default_rounds
+from ..boosting.auto import Wishes
 from ..boosting.callbacks import Callback, EveryRound
 from ..boosting.held_out import HeldOut
 from ..boosting.plan import Plan
@@ -169,7 +169,7 @@ class Booster(BaseEstimator, ABC):
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
             else:
                 plan, start = self._plan(binned, data.target, team), None
-            rounds = self._rounds_to_go(plan, data.target, start)
+            rounds = self._rounds_to_go(plan, start)
             held_out = None if validation is None else self._held_out(validation, data, plan)
             run = Run(plan, binned, data.target, team, start, held_out, last=True)
             if resumed is not None:
@@ -245,9 +245,9 @@ class Booster(BaseEstimator, ABC):
         model = self.model_
         return Start(model.ensemble, model.scores(table, team), model.history, model.state)
 
-    def _rounds_to_go(self, plan: Plan, target: Target, start: Start | None) -> int:
+    def _rounds_to_go(self, plan: Plan, start: Start | None) -> int:
         made = 0 if start is None else start.ensemble.n_rounds
-        wanted = default_rounds(plan, target) if self.n_estimators is None else self.n_estimators
+        wanted = plan.rounds if self.n_estimators is None else self.n_estimators
         if wanted < made:
             raise ValueError(
                 f"n_estimators={wanted} is less than the {made} rounds to go on from; raise it or start anew"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..boosting.auto import Wishes, choose_plan
+from ..boosting.auto import Wishes
+from ..boosting.auto_real import choose_real_plan
 from ..losses import LOSSES
 from ..losses.quantile import Quantile
 from .parameters import documented
@@ -116,4 +117,4 @@ class MultiBoostRegressor(RealBooster):
         return wishes_of(self, loss=loss)
 
     def _plan(self, binned, target, team):
-        return choose_plan(self._wishes(), binned, target, team)
+        return choose_real_plan(self._wishes(), binned, target, team, self.n_estimators)

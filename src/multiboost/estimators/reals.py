@@ -91,7 +91,7 @@ class RealBooster(RegressorMixin, Booster):
         if numbers.ndim == 1 and np.isnan(numbers).any():
             row = int(np.flatnonzero(np.isnan(numbers))[0])
             raise ValueError(
-                f"Input y contains NaN (y[{row}]); every sample of a single target needs its number: leave such rows out"
+                f"Input y contains NaN, in row {row}: every sample of a single target needs its number; leave it out"
             )
         return numbers, names
 
@@ -103,6 +103,12 @@ class RealBooster(RegressorMixin, Booster):
 
     def _target(self, kind, y, sample_weight, pair_weight, *, training):
         return RealTarget(kind, y, self._loss(), sample_weight, pair_weight)
+
+    def _model(self, run, data, n_rounds, provenance):
+        model = super()._model(run, data, n_rounds, provenance)
+        if run.plan.offsets:
+            model.kind = model.kind.with_offset(run.plan.offsets)
+        return model
 
     def _attributes(self, model: Model) -> dict[str, Any]:
         return {"n_outputs_": model.kind.n_targets}

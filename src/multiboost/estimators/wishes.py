@@ -49,11 +49,9 @@ def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None
     """Refuse parameters that say the same thing twice, and losses of another kind of target."""
     loss = wishes.loss
     if loss is not None and loss.of_numbers != of_numbers:
-        names = [name for name in LOSSES if LOSSES.get(name).of_numbers == of_numbers]
-        raise ValueError(
-            f"loss={loss.name!r} is one of {'numbers' if loss.of_numbers else 'labels'}; {type(estimator).__name__} has "
-            f"{', '.join(map(repr, names))}"
-        )
+        what = "numbers" if loss.of_numbers else "labels"
+        names = ", ".join(repr(name) for name in LOSSES if LOSSES.get(name).of_numbers == of_numbers)
+        raise ValueError(f"loss={loss.name!r} is a loss of {what}; {type(estimator).__name__} has {names}")
     if isinstance(loss, PairLoss):
         loss.check_formulas()
     if estimator.subsample is not None and estimator.row_sampler is not None:

@@ -34,7 +34,7 @@ class State(NamedTuple):
     scores: np.ndarray  # (n, K) float64, F
     pull: np.ndarray  # (n, K) float64, G
     curvature: np.ndarray  # (n, K) float64, H; (0, K) where H = |G|
-    level: np.ndarray  # (K,) float64, a number of the loss for each label: of a quantile which one, of Huber's loss where it bends
+    level: np.ndarray  # (K,) float64, of the loss, for each label: which quantile, where Huber's loss bends
     n_labels: int  # K
     task_start: np.ndarray  # (tasks + 1,) intp, labels of each task; (1,): no tasks
     task_class: np.ndarray  # (n, tasks) int32, the label of each task, -1: unknown

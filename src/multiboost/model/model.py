@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..data.categories import Categories
-from ..data.kind import TargetKind
 from ..data.table import Table, as_table
 from ..kernels.team import Team
 from .ensemble import Ensemble
@@ -76,7 +75,7 @@ class Model:
     """
 
     ensemble: Ensemble
-    kind: TargetKind
+    kind: Any  # a TargetKind; which one, the estimator knows
     columns: Columns
     slope: float
     plan: dict[str, Any]

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..data import kinds as _kinds  # noqa: F401  registers
+from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
-from ..data import kinds, real  # noqa: F401  they register
 from ..data.kind import KINDS
 from .ensemble import Ensemble, EnsembleBuilder
 from .model import Columns, Model
