@@ -58,8 +58,7 @@ def _grown(plan: Plan, wishes: Wishes, binned: Binned, target: Target, team: Tea
     if not wishes.leaves_open and rounds is not None:
         return plan
     n = target.n_rows
-    n_trial = int(min(n, max(_OFFSET_ROWS = 20_000  # at most, for the offsets of quantiles
-_TRIAL_ROWS, _TRIAL_SHARE * n)))
+    n_trial = int(min(n, max(_TRIAL_ROWS, _TRIAL_SHARE * n)))
     trial = Trial(binned, target, n_trial, team)
     while wishes.leaves_open and _MORE_LEAVES * plan.base_learner.n_leaves * _LEAF_ROWS <= n_trial:
         larger = plan.with_leaves(_MORE_LEAVES * plan.base_learner.n_leaves)

@@ -107,8 +107,8 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "loss", "str or Loss",
             'Of labels: "exponential" is AdaBoost.MH, "logistic" is LogitBoost, "softmax" its multinomial form, '
-            '"hinge" the squared hinge, "auto" the better one of the first two on held-out rows.  Of numbers: "squared", '
-            '"absolute", "huber", "quantile", "poisson".  Or the name of a registered loss, or a Loss.',
+            '"hinge" the squared hinge, "auto" the better one of the first two on held-out rows.  Of numbers: '
+            '"squared", "absolute", "huber", "quantile", "poisson".  Or the name of a registered loss, or a Loss.',
             option="loss",
             short="auto, exponential, logistic, softmax, hinge; squared, absolute, huber, quantile, poisson.",
         ),
