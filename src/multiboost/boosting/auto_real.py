@@ -48,7 +48,8 @@ def choose_real_plan(wishes: Wishes, binned: Binned, target: Target, team: Team,
     plan = wishes.plan(wishes.loss, _LEAVES, Share(_SHARE) if n >= _FEW else AllRows())
     plan = _grown(plan, wishes, binned, target, team, rounds)
     if getattr(plan.loss, "quantiles", ()):
-        trial = Trial(binned, target, _OFFSET_ROWS, team)
+        n_folds = -(-_OFFSET_ROWS // max(1, min(n, _OFFSET_ROWS)))
+        trial = Trial(binned, target, _OFFSET_ROWS, team, min(n_folds, 5))
         plan = replace(plan, offsets=trial.offsets(plan, plan.rounds if rounds is None else rounds))
     return plan
 

@@ -111,7 +111,7 @@ class Run:
         self._restore(self._begun_with)
         loss = plan.loss
         self.binned = binned
-        criterion = CRITERIA.get(plan.criterion).of_run(plan.ridge, int(np.count_nonzero(target.signed)))
+        criterion = CRITERIA.get(plan.criterion).of_run(plan.ridge, target.n_pairs)
         layout = layout_of(criterion, binned, target, team, last)
         before = start.ensemble if start is not None else None
         self.builder = EnsembleBuilder(loss.initial_scores(target) if before is None else before, binned.n_columns)

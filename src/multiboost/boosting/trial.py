@@ -45,15 +45,19 @@ class Trial:
     n_rows : int
         At most, of the sample.
     team : Team
+    n_folds : int or None
+        Folds that are held out in turn; None: all five of a small table, else one.
     """
 
-    def __init__(self, binned: Binned, target: Target, n_rows: int, team: Team):
+    def __init__(self, binned: Binned, target: Target, n_rows: int, team: Team, n_folds: int | None = None):
         rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
-        self.team = team
+        self.team, self.n_rows = team, binned.n_rows
         labels = target.take(rows)
         fold = np.arange(rows.size) % _FOLDS
         self.folds = []
-        for k in range(min(_FOLDS, rows.size) if rows.size <= _FEW else 1):
+        if n_folds is None:
+            n_folds = _FOLDS if rows.size <= _FEW else 1
+        for k in range(min(n_folds, rows.size)):
             inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             held_out = binned.table.take(rows[outside])
             held_out = held_out if isinstance(held_out, SparseTable) else held_out.encoded()
@@ -95,18 +99,24 @@ class Trial:
         return second < (1.0 - share) * first
 
     def offsets(self, plan: Plan, n_rounds: int) -> tuple[float, ...]:
-        """What to add to each quantile so that it is one of the rows that are held out."""
+        """What to add to each quantile so that it is one of other rows, too.
+
+        Quantiles of the rows that are held out, but for one thing: the more rows a model has, the less its training
+        rows differ from others, about as the root of their number.
+        """
         residuals, weights = [], []
+        fewer = (self.folds[0].binned.n_rows / self.n_rows) ** 0.5
         for fold in self.folds:
             run = Run(plan, fold.binned, fold.labels, self.team)
             run.run(n_rounds)
             residuals.append(fold.held_out_labels.wanted - fold.scores(run, self.team))
             weights.append(fold.held_out_labels.signed)
         rest, weight = np.concatenate(residuals), np.concatenate(weights)
-        levels = plan.loss.levels(self.folds[0].labels)
-        return tuple(
-            quantile_of(rest[weight[:, k] > 0, k], weight[weight[:, k] > 0, k], level) for k, level in enumerate(levels)
-        )
+        found = []
+        for k, level in enumerate(plan.loss.levels(self.folds[0].labels)):
+            known = weight[:, k] > 0
+            found.append(float(fewer * quantile_of(rest[known, k], weight[known, k], level)))
+        return tuple(found)
 
     def sharpness(self, plan: Plan) -> float:
         """The best one for the rows that were held out; the usual one where the plan was not run."""

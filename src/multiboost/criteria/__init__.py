@@ -72,7 +72,7 @@ class Criterion(ABC):
         self.ridge = ridge
 
     @classmethod
-    def of_run(cls, ridge: float, n_pairs: int) -> Criterion:
+    def of_run(cls, ridge: float, n_pairs: float) -> Criterion:
         """The criterion for a training set of so many pairs; ``ridge`` is in units of their mean weight."""
         return cls(ridge / n_pairs)
 

@@ -128,8 +128,8 @@ class Real(TargetKind):
     @classmethod
     def of(cls, classes, numbers):
         is_log, is_single = (bool(flag) for flag in numbers["flags"])
-        names = ("center", "scale", "quantiles")
-        return cls(classes, *(numbers[name] for name in names), is_log, is_single, numbers["offset"])
+        center, scale, quantiles, offset = (numbers[name] for name in ("center", "scale", "quantiles", "offset"))
+        return cls(classes, center, scale, quantiles, is_log, is_single, offset)
 
     def with_offset(self, offset) -> Real:
         """The same with another offset."""
@@ -204,6 +204,7 @@ class RealTarget(Target):
         total = weights.sum()
         if not total > 0:
             raise ValueError("all weights are zero (sample_weight times target_weight); nothing is left to learn from")
+        self._mass = total * kind.n_columns
         wanted = np.where(weights > 0, kind.standardised(columns), 0.0)
         # A quantile is a column of its own; all of them want the same.
         self.signed = np.repeat(weights / (total * kind.n_columns), kind.n_columns, axis=1)
@@ -216,8 +217,13 @@ class RealTarget(Target):
 
     def take(self, rows):
         part: Any = super().take(rows)
-        part.loss = self.loss
+        part.loss, part._mass = self.loss, self._mass * self.signed[rows].sum()
         return part
+
+    @property
+    def n_pairs(self) -> float:
+        """The weight of all pairs as it was given: a weight of two is as good as two rows."""
+        return self._mass
 
     @cached_property
     def _floor(self) -> np.ndarray:

@@ -99,6 +99,11 @@ class Target:
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
         return part
 
+    @property
+    def n_pairs(self) -> float:
+        """How many pairs of the mean weight there are: the unit of a ridge."""
+        return float(np.count_nonzero(self.signed))
+
     def error_of(self, error: float, risk: float) -> float:
         """The error of the training set, from the weight of the wrong labels and the risk."""
         return error

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..kernels.extremes import lesser
 from . import register
 from .pair import RealLoss
 
@@ -18,15 +17,15 @@ class Poisson(RealLoss):
 
     @staticmethod
     def value(y, f, a):
-        return np.exp(lesser(f, _LARGEST)) - y * f
+        return np.exp(min(f, _LARGEST)) - y * f
 
     @staticmethod
     def pull(y, f, a):
-        return y - np.exp(lesser(f, _LARGEST))
+        return y - np.exp(min(f, _LARGEST))
 
     @staticmethod
     def curvature(y, f, a):
-        return np.exp(lesser(f, _LARGEST))
+        return np.exp(min(f, _LARGEST))
 
     def losses(self, scores, target):
         rate = np.exp(np.minimum(scores, _LARGEST))
@@ -44,18 +43,22 @@ class Poisson(RealLoss):
         mean = np.average(y, weights=weight)
         return np.log(mean) if mean > 0 else -10.0
 
+    def levels(self, target):
+        """The weight of one row."""
+        return np.full(target.n_labels, 1.0 / target.n_pairs)
+
     def least(self, target):
         y = target.wanted
         safe = np.where(y > 0, y, 1.0)
         return np.where(target.signed > 0, target.signed * (y - y * np.log(safe)), 0.0)
 
     def refit(self, leaf, n_leaves, state, drawn):
-        """ln(counts / rates) of each leaf, the exact minimum, with one mean count more on both sides."""
+        """ln(counts / rates) of each leaf, the exact minimum, with the mean count of one row more on both sides."""
         w = state.weighted if drawn is None else state.weighted * drawn[:, None]
         values = np.zeros((n_leaves, state.n_labels))
         for k in range(state.n_labels):
             counts = np.bincount(leaf, w[:, k] * state.wanted[:, k], n_leaves)
             rates = np.bincount(leaf, w[:, k] * np.exp(np.minimum(state.scores[:, k], _LARGEST)), n_leaves)
-            more = counts.sum() / max(1, np.count_nonzero(w[:, k]))
+            more = state.level[k] * counts.sum() / w[:, k].sum()
             values[:, k] = np.log((counts + more) / (rates + more)) if more > 0 else 0.0
         return values
