@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-files record-work clean lint format
+.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-files record-work clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -53,6 +53,9 @@ bench-report: $(VENV)/.bench
 
 bench-nominal: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.nominal
+
+bench-regression: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.regression
 
 bench-files: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.files
