@@ -38,7 +38,8 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.target", "estimators.validation", "losses"},
+        {"data.kind", "data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
+        | {"kernels.team", "losses"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),

@@ -20,8 +20,8 @@ from ..evaluation import (
     round_rules,
 )
 from ..evaluation.curves import thin
-from ..evaluation.evaluation import finite
 from ..evaluation.learning import milestones
+from ..evaluation.measures import finite
 from ..evaluation.summary import DataSummary, data_summary, deciles
 
 MOST_LABELS = 30
