@@ -74,5 +74,3 @@ def finite(value):
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
