@@ -20,7 +20,9 @@ def houses(n=240, seed=0):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"size": rng.uniform(30, 200, n).round(1), "age": rng.integers(0, 80, n).astype(float)})
     frame["place"] = rng.choice(["town", "river", "wood"], n)
-    frame["price"] = (3 * frame["size"] - frame["age"] + 40 * (frame["place"] == "river") + rng.normal(0, 9, n)).round(2)
+    frame["price"] = (3 * frame["size"] - frame["age"] + 40 * (frame["place"] == "river") + rng.normal(0, 9, n)).round(
+        2
+    )
     frame["rent"] = (0.1 * frame["price"] + rng.normal(0, 2, n)).round(3)
     frame["rooms"] = rng.poisson(frame["size"] / 40).astype(float)
     frame["w"] = rng.integers(1, 4, n).astype(float)
@@ -55,13 +57,15 @@ class TestTheSameModel:
         ("options", "parameters"),
         [
             ("", {}),
-            ("-n 20 --base tree:6 --learning-rate 0.2", dict(n_estimators=20, base_learner="tree:6", learning_rate=0.2)),
-            ("-n 15 --loss absolute", dict(n_estimators=15, loss="absolute")),
-            ("-n 15 --loss huber --subsample 0.5 --seed 3", dict(n_estimators=15, loss="huber", subsample=0.5, random_state=3)),
-            ("-n 15 --quantile 0.8", dict(n_estimators=15, loss="quantile", quantile=0.8)),
+            ("-n 20 --base tree:6 --learning-rate 0.2",
+             {"n_estimators": 20, "base_learner": "tree:6", "learning_rate": 0.2}),
+            ("-n 15 --loss absolute", {"n_estimators": 15, "loss": "absolute"}),
+            ("-n 15 --loss huber --subsample 0.5 --seed 3",
+             {"n_estimators": 15, "loss": "huber", "subsample": 0.5, "random_state": 3}),
+            ("-n 15 --quantile 0.8", {"n_estimators": 15, "loss": "quantile", "quantile": 0.8}),
             (
                 "-n 15 --loss quantile --quantile 0.9 --quantile 0.1",
-                dict(n_estimators=15, loss="quantile", quantile=[0.9, 0.1]),
+                {"n_estimators": 15, "loss": "quantile", "quantile": [0.9, 0.1]},
             ),
         ],
     )  # fmt: skip
@@ -179,7 +183,9 @@ class TestPredict:
 
 class TestOtherCommands:
     def test_summary_of_training(self, files, good):
-        found = json.loads(good(f"train train.csv --task regression -t price {OTHERS} -n 10 --test test.csv --json").out)
+        found = json.loads(
+            good(f"train train.csv --task regression -t price {OTHERS} -n 10 --test test.csv --json").out
+        )
         expected = fitted(n_estimators=10)
         assert found["digest"] == expected.ensemble_.digest()
         assert found["test"]["r2"] == pytest.approx(expected.score(TEST[COLUMNS], TEST["price"]))
@@ -196,7 +202,9 @@ class TestOtherCommands:
         assert "price:" in good("inspect m.mb --round 1").out
 
     def test_compare(self, files, good):
-        rows = json.loads(good(f"compare train.csv --task regression -t price {OTHERS} -n 5 --folds 2 --base stump --json").out)
+        rows = json.loads(
+            good(f"compare train.csv --task regression -t price {OTHERS} -n 5 --folds 2 --base stump --json").out
+        )
         assert rows[0]["name"] == "stump"
         assert 0 < rows[0]["error"] < 1
         text = good(f"compare train.csv --task regression -t price {OTHERS} -n 5 --folds 2").out
@@ -219,7 +227,10 @@ class TestBadInput:
             (f"--task regression -t price {OTHERS} --votes discrete", "--votes goes with --task classification"),
             (f"-t place --ignore price {OTHERS} --quantile 0.5", "--quantile goes with --task regression"),
             (f"--task regression -t price {OTHERS} --quantile 1.5", "--quantile must be a number in (0, 1)"),
-            (f"--task regression -t price {OTHERS} --loss huber --quantile 0.5", "--quantile goes with --loss quantile"),
+            (
+                f"--task regression -t price {OTHERS} --loss huber --quantile 0.5",
+                "--quantile goes with --loss quantile",
+            ),
             (f"--task regression -t price {OTHERS} --loss logistic", "logistic"),
             (f"--task ranking -t price {OTHERS}", "--task 'ranking' is not one of classification, regression"),
             ("--task regression", "which column is the number to predict?"),

@@ -47,7 +47,17 @@ ROOMS = {
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
         {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
-        | {"files", "multiboost", "report", "base", "boosting.callbacks", "model.model", "model.storage", "kernels.histogram", "kernels.team"},
+        | {
+            "files",
+            "multiboost",
+            "report",
+            "base",
+            "boosting.callbacks",
+            "model.model",
+            "model.storage",
+            "kernels.histogram",
+            "kernels.team",
+        },
         {"numpy", "pyarrow", "sklearn"},
     ),
 }
