@@ -218,7 +218,7 @@ def _target(outcome: Residuals, t: int, name: str, curves: bool) -> TargetEvalua
     y, w, values = a.y[rows, t], a.weight[rows], outcome.values[rows, t]
     predicted = values[:, a.middle]
     square, center = mean((y - predicted) ** 2, w), mean(y, w)
-    spread = None if center is None else mean((y - center) ** 2, w)
+    spread = None if center is None else 0.0 if a.is_constant(t) else mean((y - center) ** 2, w)
     found = TargetEvaluation(
         name=name,
         n_rows=len(rows),

@@ -65,10 +65,16 @@ class Numbers:
 
     @cached_property
     def span(self) -> np.ndarray:
-        """What the best constant leaves to be explained, (targets,)."""
+        """What the best constant leaves to be explained, (targets,); exactly 0 where all rows hold the same number."""
         loss = self.target.loss
         constant = np.tile(loss.initial_scores(self.target), (len(self.y), 1))
-        return self.by_target(loss.losses(constant, self.target)) - self.least
+        left = self.by_target(loss.losses(constant, self.target)) - self.least
+        return np.where([self.is_constant(t) for t in range(self.kind.n_targets)], 0.0, left)
+
+    def is_constant(self, t: int) -> bool:
+        """Whether all rows hold the same number, or none is known."""
+        known = self.y[self.rows(t), t]
+        return known.size == 0 or bool((known == known[0]).all())
 
     def by_target(self, losses: np.ndarray) -> np.ndarray:
         """Losses of pairs, (n, K), summed for each target."""

@@ -117,8 +117,8 @@ def quantiles(f: Findings) -> Html | None:
             [short(t.name) or "prediction", percent(levels[-1] - levels[0]), percent(t.coverage), number(t.width, 4)]
             for t in shown
         ]
-        head = ["between the outer quantiles", "should be", "rows between", "mean width"]
-        content.append(table("Intervals", head, rows, numeric=(1, 2, 3)))
+        head = ["target", "should be", "rows inside", "mean width"]
+        content.append(table("Between the outer quantiles", head, rows, numeric=(1, 2, 3)))
     entries = [(f"s{k % N_COLOURS} solid", t.name) for k, t in enumerate(shown)] if len(shown) > 1 else []
     picture = figure(
         scatter.coverage(shown, "coverage"),

@@ -51,7 +51,7 @@ def residual_histogram(bars: Histogram, name: str, chart: str) -> Html:
 
 def coverage(targets: list[TargetEvaluation], chart: str) -> Html:
     """Share of the rows at or below each quantile, against what it should be."""
-    axes = Axes((0, 1), (0, 1), width=330, height=300, left=56)
+    axes = Axes((0, 1), (0, 1), width=420, height=320, left=60, right=30)
     axes.frame("quantile", "rows at or below", percent_x=True, percent_y=True)
     axes.line([0, 1], [0, 1], "diagonal")
     for k, target in enumerate(targets):
