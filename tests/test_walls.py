@@ -38,15 +38,26 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.target", "estimators.validation", "losses"},
+        {"data.kind", "data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
+        | {"kernels.team", "losses"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kinds", "estimators", "evaluation", "extras", "files", "multiboost", "report"}
-        | {"base", "boosting.callbacks", "model.model", "model.storage", "kernels.histogram", "kernels.team"},
+        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
+        | {
+            "files",
+            "multiboost",
+            "report",
+            "base",
+            "boosting.callbacks",
+            "model.model",
+            "model.storage",
+            "kernels.histogram",
+            "kernels.team",
+        },
         {"numpy", "pyarrow", "sklearn"},
     ),
 }

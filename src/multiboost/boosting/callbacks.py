@@ -131,13 +131,13 @@ class StopOnInterrupt(Callback):
 
 def line_of(run) -> str:
     """One line about the newest round."""
-    done, history = run.n_rounds, run.history
+    done, history, measure = run.n_rounds, run.history, run.target.kind.measure
     text = (
         f"round {done:>{len(str(run.wanted))}} of {run.wanted}   edge {history['edge'][-1]:.4f}   "
-        f"risk {history['risk'][-1]:.4g}   training error {100 * history['training_error'][-1]:.2f} %"
+        f"risk {history['risk'][-1]:.4g}   training {measure} {100 * history['training_error'][-1]:.2f} %"
     )
     if "validation_error" in history:
-        text += f"   validation error {100 * history['validation_error'][-1]:.2f} %"
+        text += f"   validation {measure} {100 * history['validation_error'][-1]:.2f} %"
     return text
 
 

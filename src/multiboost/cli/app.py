@@ -35,7 +35,7 @@ def _option(*names: str, help: str, panel: str, **more: Any):
 def _parameter(option: str, default: str = "", *more: str) -> Any:
     """The type of an option that sets a parameter of the estimator, as it is declared there."""
     parameter = OPTIONS[option]
-    kind = int if option == "seed" else parameter.kind or str
+    kind: Any = int if option == "seed" else list[float] if parameter.several else parameter.kind or str
     names = (f"--{option.replace('_', '-')}", *more)
     return Annotated[
         kind | None,
@@ -49,8 +49,14 @@ Data = Annotated[
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[
     list[str] | None,
-    _option("--target", "-t", help="Column of the class; repeat it for several labels or tasks.", panel=_READ),
+    _option(
+        "--target",
+        "-t",
+        help="Column of the class or number; repeat it for several labels, tasks or numbers.",
+        panel=_READ,
+    ),
 ]
+Task = Annotated[str | None, _option("--task", help="classification or regression. [classification]", panel=_MODEL)]
 Format = Annotated[
     str | None,
     _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
@@ -94,10 +100,12 @@ def train(
     config: Annotated[
         Path | None, _option("--config", help="TOML file of these options; what is given here wins.", panel=_MODEL)
     ] = None,
+    task: Task = None,
     base: _parameter("base", "tree") = None,
     rounds: _parameter("rounds", "chosen", "-n") = None,
     votes: _parameter("votes", "real") = None,
-    loss: _parameter("loss", "auto") = None,
+    loss: _parameter("loss", "auto; squared") = None,
+    quantile: _parameter("quantile") = None,
     criterion: _parameter("criterion") = None,
     step: _parameter("step") = None,
     learning_rate: _parameter("learning_rate") = None,
@@ -141,7 +149,7 @@ def predict(
     out: Annotated[
         Path | None, _option("--out", "-o", help="csv, tsv, Parquet or Arrow file; else standard output.", panel=_OUT)
     ] = None,
-    scores: Annotated[bool, _option("--scores", help="Scores F instead of classes.", panel=_OUT)] = False,
+    scores: Annotated[bool, _option("--scores", help="Scores F instead of answers.", panel=_OUT)] = False,
     proba: Annotated[bool, _option("--proba", help="Probabilities instead of classes.", panel=_OUT)] = False,
     format: Format = None,
     labels: LabelsFile = None,
@@ -165,7 +173,10 @@ def evaluate(
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
-    """Error, Hamming loss, balanced error, log-loss, AUC, confusion matrix and margins."""
+    """Error, Hamming loss, balanced error, log-loss, AUC, confusion matrix and margins.
+
+    Of numbers RMSE, MAE, R2, relative error, and how many rows quantiles cover.
+    """
     _call("evaluate", **locals())
 
 
@@ -183,6 +194,7 @@ def inspect(
 def compare(
     data: Data,
     target: Target = None,
+    task: Task = None,
     folds: Annotated[int, typer.Option("--folds", help="Of the cross-validation.")] = 5,
     rounds: Annotated[
         int | None, typer.Option("--rounds", "-n", help="Rounds of each model.", show_default="chosen")

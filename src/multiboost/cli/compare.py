@@ -8,37 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.multiboost_classifier import MultiBoostClassifier
 from .display import console, table_of
 from .examples import Examples, Roles, load, nominal_of
 from .failure import BadInput
-from .headline import headline
 from .settings import check_parameters
-
-# What a newcomer may want to choose from: (name, parameters).
-CANDIDATES: list[tuple[str, dict[str, Any]]] = [
-    ("defaults", {}),
-    ("stumps, discrete votes", {"base_learner": "stump", "votes": "discrete"}),
-    ("stumps, real votes", {"base_learner": "stump"}),
-    ("products of 3, discrete votes", {"base_learner": "product:3", "votes": "discrete"}),
-    ("trees of 8, logistic loss", {"base_learner": "tree:8", "loss": "logistic"}),
-    ("trees of 20, real votes", {"base_learner": "tree:20"}),
-]
+from .task import task_named
 
 
-def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignore, weight, nominal, seed, jobs, json):
+def run(
+    data: str, target, task, folds: int, rounds: int, bases, format, labels, ignore, weight, nominal, seed, jobs, json
+) -> None:
     """Compare; the options are those of `app.compare`."""
-    examples = load(data, Roles(target or [], weight, ignore or []), format=format, labels=labels)
+    task = task_named(task)
+    examples = load(data, Roles(target or [], weight, ignore or [], task.name), format=format, labels=labels)
     if examples.y is None:
-        raise BadInput(f"{examples.file}: which column is the class? Name it with --target")
+        raise BadInput(f"{examples.file}: which column is {task.wanted}? Name it with --target")
     nominal = nominal_of(examples, nominal)
     if not 2 <= folds <= examples.n_rows:
         raise BadInput(f"--folds must be at least 2 and at most the number of rows; got {folds}")
-    candidates = [(base, {"base_learner": base}) for base in bases] if bases else CANDIDATES
+    candidates = [(base, {"base_learner": base}) for base in bases] if bases else task.candidates
     fold = _folds(examples, folds, seed)
     found: list[dict[str, Any]] = []
     for name, parameters in candidates:
-        clf = MultiBoostClassifier(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
+        clf = task.estimator()(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
         check_parameters(clf)
         errors, seconds = [], 0.0
         for k in range(folds):
@@ -65,15 +57,16 @@ def run(data: str, target, folds: int, rounds: int, bases, format, labels, ignor
     rows = [
         (r["name"], f"{100 * r['error']:.2f} ± {100 * r['standard_error']:.2f}", f"{r['seconds']:.2f}") for r in found
     ]
-    console(stderr=False).print(table_of(rows, ["", "error in %", "seconds"]))
+    name = "error" if task.has_classes else clf.model_.kind.measure
+    console(stderr=False).print(table_of(rows, ["", f"{name} in %", "seconds"]))
 
 
 def _error(clf, examples: Examples) -> float:
     """Error on held-out rows: of all labels, or of tasks."""
     from ..evaluation import evaluate
 
-    result = headline(evaluate(clf, examples.X, examples.y, examples.sample_weight, curves=False, n_mistakes=0))
-    return float(result["hamming_loss"] if clf.model_.kind.measure == "Hamming loss" else result["error"])
+    result = evaluate(clf, examples.X, examples.y, examples.sample_weight, curves=False, n_mistakes=0).headline()
+    return float(result[clf.model_.kind.measure.lower().replace(" ", "_")])
 
 
 def _folds(examples: Examples, folds: int, seed: int) -> np.ndarray:

@@ -66,7 +66,12 @@ class LiveDisplay(Callback):
         for name in ("training_error", "validation_error"):
             if name in run.history:
                 values = run.history[name]
-                rows.append((name.replace("_", " "), f"{100 * values[-1]:6.2f} %  {spark(values)}"))
+                rows.append(
+                    (
+                        name.replace("_error", f" {run.target.kind.measure}"),
+                        f"{100 * values[-1]:6.2f} %  {spark(values)}",
+                    )
+                )
         return table_of(rows)
 
     def end(self, run):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json as jsonlib
 import sys
 from pathlib import Path
+from typing import Any
 
 from ..estimators.saving import load_model
-from ..evaluation import Evaluation, evaluate, staged_evaluation
+from ..evaluation import Evaluation, RegressionEvaluation, evaluate, staged_evaluation
 from .display import console, table_of
 from .examples import examples_for
-from .headline import headline
 
 _MOST_CLASSES = 30  # of a confusion matrix in a terminal
 _MOST_MISTAKES = 20  # where the matrix is wider
@@ -28,7 +28,12 @@ def run(model: Path, data: str, staged: bool, target, format, labels, ignore, we
         print(found.to_json())
         return
     out = console(stderr=False)
-    out.print(table_of([(name.replace("_", " "), f"{value:.4f}") for name, value in headline(found).items()]))
+    out.print(table_of([(name.replace("_", " "), f"{value:.4f}") for name, value in found.headline().items()]))
+    _SHOW[type(found)](found, out)
+
+
+def _show_labels(found: Evaluation, out) -> None:
+    """Label by label, who is taken for whom, and the margins."""
     if len(found.labels) > 1:
         out.print()
         aucs = [(label.name, "" if label.auc is None else f"{label.auc:.4f}") for label in found.labels]
@@ -41,6 +46,33 @@ def run(model: Path, data: str, staged: bool, target, format, labels, ignore, we
         margins = found.margins
         shown = {"least": margins.least, "median": margins.median, "mean": margins.mean, "below 0": margins.negative}
         out.print(table_of([(f"margin, {name}", f"{value:.4f}") for name, value in shown.items()]))
+
+
+def _show_numbers(found: RegressionEvaluation, out) -> None:
+    """Target by target, quantile by quantile."""
+    if len(found.targets) > 1:
+        names = ("rmse", "rmse_of_mean", "mae", "r2", "error")
+        rows = [(t.name, t.n_rows, *(_text(getattr(t, name)) for name in names)) for t in found.targets]
+        out.print()
+        out.print(table_of(rows, ["target", "rows", "RMSE", "of the mean", "MAE", "R2", "relative error"]))
+    else:
+        out.print()
+        out.print(table_of([("rmse of the mean", _text(found.rmse_of_mean)), ("rows", str(found.n_rows))]))
+    quantiles = [
+        (f"{t.name}:{q.level:g}" if t.name else f"{q.level:g}", _text(q.pinball), _text(q.coverage))
+        for t in found.targets
+        for q in t.quantiles
+    ]
+    if quantiles:
+        out.print()
+        out.print(table_of(quantiles, ["quantile", "pinball loss", "at or below"]))
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+_SHOW: dict[type, Any] = {Evaluation: _show_labels, RegressionEvaluation: _show_numbers}
 
 
 def _confusion(task, out):
@@ -68,8 +100,12 @@ def _unbounded(out):
     return out.options.update(max_width=10_000)
 
 
-def _named(found: Evaluation, tasks: list[str]) -> Evaluation:
+def _named(found: Any, tasks: list[str]) -> Any:
     """Tasks by the names of their columns, which the model itself does not know."""
+    if isinstance(found, RegressionEvaluation):
+        if len(found.targets) == len(tasks) == 1:
+            found.targets[0].name = tasks[0]
+        return found
     if found.kind == "multitask" and len(tasks) == len(found.tasks):
         for label in found.labels:
             label.name = f"{tasks[label.task]}:{label.name.partition(':')[2]}"
@@ -84,7 +120,7 @@ def _staged(classifier, examples, json: bool) -> None:
     """One line per round, written as it is computed."""
     header = False
     for found in staged_evaluation(classifier, examples.X, examples.y, examples.sample_weight):
-        row = {"round": found.n_rounds, **headline(found)}
+        row = {"round": found.n_rounds, **found.headline()}
         if json:
             print(jsonlib.dumps(row))
             continue

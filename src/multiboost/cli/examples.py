@@ -17,7 +17,8 @@ from ..files.source import format_of
 from ..model.model import Model
 from .ambiguous import is_ambiguous
 from .failure import BadInput
-from .labels import matched
+from .numbers import numbers_of
+from .task import task_for
 
 
 @dataclass
@@ -29,11 +30,14 @@ class Roles:
     target : list of str
     weight : str or None
     ignore : list of str
+    task : str
+        What the target holds, see `task`.
     """
 
     target: list[str] = field(default_factory=list)
     weight: str | None = None
     ignore: list[str] = field(default_factory=list)
+    task: str = "classification"
 
     def __post_init__(self):
         seen: dict[str, str] = {}
@@ -192,7 +196,7 @@ def examples_of(content: Content, roles: Roles) -> Examples:
         features = [name for name in names if name not in aside]
         X = content.table.select(features)
         columns = {name: content.table.column(name) for name in aside}
-    y, label_weight, target = _labels(content, roles.target, columns)
+    y, label_weight, target = _TARGETS[roles.task](content, roles.target, columns)
     weight = None
     if roles.weight:
         weight = _weights(columns[roles.weight], roles.weight, file)
@@ -256,7 +260,10 @@ def _whole(values: np.ndarray, what: str, file: str) -> np.ndarray:
     if values.dtype.kind != "f":
         return values
     if not np.all(values == np.floor(values)):
-        raise BadInput(f"{file}: {what} holds real numbers; classes are names or whole numbers")
+        raise BadInput(
+            f"{file}: {what} holds real numbers; classes are names or whole numbers. To predict numbers give "
+            "--task regression"
+        )
     return values.astype(np.int64)
 
 
@@ -267,7 +274,11 @@ def _labels(content: Content, target: list[str], columns: dict):
     if target:
         import pyarrow as pa
 
-        return pa.table({name: columns[name] for name in target}), None, target
+        y = pa.table({name: columns[name] for name in target})
+        for name in target:
+            if pa.types.is_floating(y.column(name).type):
+                _whole(y.column(name).drop_null().to_numpy(), f"the target {name!r}", content.file)
+        return y, None, target
     labels = content.labels
     if labels is None:
         return None, None, []
@@ -281,6 +292,9 @@ def _labels(content: Content, target: list[str], columns: dict):
     y = pa.table({name: values[:, k] for k, name in enumerate(labels.names)})
     plain = np.all(weights[signs != 0] == 1)
     return y, None if plain else np.where(signs == 0, 0.0, weights), list(labels.names)
+
+
+_TARGETS = {"classification": _labels, "regression": numbers_of}
 
 
 def nominal_of(examples: Examples, nominal: list[str] | None) -> list[str] | list[int] | None:
@@ -457,12 +471,10 @@ def reading_for(model: Model, path: str, format: str | None) -> dict[str, Any]:
         for name, values in zip(_names_of(model) or [], model.columns.all_category_names(), strict=False)
         if values is not None and str(name) not in listed_as_nominal
     }
-    has_classes = kind.is_single or bool(kind.tasks)
-    if has_classes:
-        for name, classes in zip(told.get("target", []), kind.classes, strict=False):
-            if classes.dtype.kind in "UO":
-                categories[name] = [str(c) for c in classes]
-    return reading(path, format, told, categories, not has_classes)
+    for name, classes in zip(told.get("target", []), task_for(kind).named_classes(kind), strict=False):
+        if classes.dtype.kind in "UO":
+            categories[name] = [str(c) for c in classes]
+    return reading(path, format, told, categories, not (kind.is_single or kind.tasks))
 
 
 def _names_of(model: Model) -> list[str] | None:
@@ -507,7 +519,9 @@ def examples_for(model: Model, data: str, target, weight, ignore, format: str | 
     target = target or told.get("target", [])
     aside = [told.get("weight"), *told.get("ignore", [])]
     left_out = [name for name in aside if name in free and name != weight and name not in target]
-    examples = for_model(examples_of(content, Roles(target, weight, [*(ignore or []), *left_out])), model)
+    task = task_for(model.kind)
+    roles = Roles(target, weight, [*(ignore or []), *left_out], task.name)
+    examples = for_model(examples_of(content, roles), model)
     if examples.y is None:
-        raise BadInput(f"{examples.file}: which column is the class? Name it with --target")
-    return replace(examples, y=matched(examples, model.kind, "the model"))
+        raise BadInput(f"{examples.file}: which column is {task.wanted}? Name it with --target")
+    return replace(examples, y=task.matched(examples, model.kind, "the model"))

@@ -14,6 +14,7 @@ from .display import console, table_of
 from .failure import BadInput
 
 _MOST = 15  # importances and rounds in a terminal
+_SOME = ("votes", "weighting", "quantile")
 
 
 def run(model: Path, round: int | None, json: bool) -> None:
@@ -53,27 +54,34 @@ def _facts(classifier) -> dict[str, Any]:
     kind, plan = classifier.model_.kind, classifier.plan_
     data = classifier.data_ or {}
     nominal = sum(c is not None for c in classifier.categories_)
-    classes = [str(c) for part in kind.classes for c in part]
+    is_single_number = kind.name == "regression" and kind.is_single
+    classes = data.get("target", []) if is_single_number else [str(c) for part in kind.classes for c in part]
     return {
         "target": kind.name,
-        "classes": ", ".join(classes[:20]) + (f" and {len(classes) - 20} more" if len(classes) > 20 else ""),
+        "targets" if kind.name == "regression" else "classes": ", ".join(classes[:20])
+        + (f" and {len(classes) - 20} more" if len(classes) > 20 else ""),
         "columns": f"{classifier.n_features_in_}, {nominal} of them nominal",
         "trained_on": f"{data['file']}, {data['rows']} rows" if data else "unknown (trained from Python)",
         "rounds": int(classifier.n_estimators_),
         "estimator": type(classifier).__name__,
         "base_learner": plan.learner_name,
-        "votes": classifier.votes,
         "loss": plan.loss.name,
         "criterion": plan.criterion,
         "learning_rate": plan.learning_rate,
         "subsample": plan.subsample,
-        "weighting": classifier.weighting,
         "max_bins": plan.max_bins,
         "min_category_rows": plan.min_category_rows,
+        # What only some estimators have.
+        **{name: _plain(getattr(classifier, name)) for name in _SOME if hasattr(classifier, name)},
         "seed": classifier.random_state,
         "training_error": float(classifier.history_["training_error"][-1]),
         "digest": classifier.ensemble_.digest(),
     }
+
+
+def _plain(value: Any) -> Any:
+    """Lists and numbers, as JSON can hold them."""
+    return np.asarray(value).tolist() if isinstance(value, (tuple, list, np.ndarray)) else value
 
 
 def _rounds(classifier) -> list[dict[str, Any]]:

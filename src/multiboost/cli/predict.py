@@ -18,6 +18,7 @@ from ..model.model import Model
 from ..model.storage import load
 from .examples import Roles, examples_of, for_model, reading_for, with_labels
 from .failure import BadInput, check_writable
+from .task import task_for
 
 _ROWS = 1 << 16
 _KINDS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
@@ -36,6 +37,8 @@ def run(model: Path, data: str, out: Path | None, scores: bool, proba: bool, for
         if Path(target).absolute() in (Path(data).absolute(), model.absolute()):
             raise BadInput(f"--out {out} would overwrite what is read")
     fitted = load(model)  # not load_model: scikit-learn, which prediction does not need, takes a second
+    if proba and not task_for(fitted.kind).has_classes:
+        raise BadInput(f"--proba: {model} predicts numbers, and numbers have no probabilities; leave it out")
     told = fitted.data or {}
     options = with_labels(data, format, labels, reading_for(fitted, data, format))
     # What training set aside may be there again: it is not looked at.

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..base import base_learner_from
-from ..estimators.parameters import OPTIONS
+from ..estimators.parameters import OPTIONS, defaults_of
 from .failure import BadInput
+from .task import TASKS, Task
 
-_LISTS = ("target", "ignore", "nominal")
+_NUMBER_LISTS = {name for name, p in OPTIONS.items() if p.several}
+_LISTS = {"target", "ignore", "nominal"} | _NUMBER_LISTS
 _PATHS = ("out", "labels", "checkpoint", "resume", "log", "report")
 _FLAGS = ("json", "quiet")
 _WHOLE = {"patience", "seed", "jobs"} | {name for name, p in OPTIONS.items() if p.kind is int}
@@ -53,7 +55,10 @@ def with_config(given: dict[str, Any], config: Path | None) -> dict[str, Any]:
 
 def _check_type(config: Path, key: str, name: str, value: Any) -> None:
     """Refuse a value of another kind than the command line takes."""
-    if name in _LISTS:
+    if name in _NUMBER_LISTS:
+        ok = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value)
+        wanted = "a number or a list of numbers"
+    elif name in _LISTS:
         ok, wanted = all(isinstance(v, str) for v in value), "text or a list of texts"
     elif name in _FLAGS:
         ok, wanted = isinstance(value, bool), "true or false"
@@ -89,6 +94,18 @@ def in_options(text: str) -> str:
     return re.sub(pattern, lambda m: "--" + options[m[1]].replace("_", "-"), text)
 
 
-def parameters_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of the estimator; what is not given keeps the estimator's default."""
-    return {p.name: options[name] for name, p in OPTIONS.items() if options.get(name) is not None}
+def parameters_of(options: dict[str, Any], task: Task) -> dict[str, Any]:
+    """Parameters of the task's estimator; what is not given keeps the estimator's default."""
+    given = {name: p for name, p in OPTIONS.items() if options.get(name) not in (None, [])}
+    known = defaults_of(task.estimator())
+    for name, parameter in given.items():
+        if parameter.name not in known:
+            other = next(t.name for t in TASKS.values() if parameter.name in defaults_of(t.estimator()))
+            raise BadInput(f"--{name.replace('_', '-')} goes with --task {other}, and this is {task.name}")
+    found = {p.name: options[name] for name, p in given.items()}
+    if "quantile" in found:
+        if found.setdefault("loss", "quantile") != "quantile":
+            raise BadInput(f"--quantile goes with --loss quantile, and the loss is {found['loss']}")
+        if len(found["quantile"]) == 1:
+            found["quantile"] = found["quantile"][0]
+    return found

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
-from ..data.kinds import LabelKind, as_labels, recognise
-from ..estimators.multiboost_classifier import MultiBoostClassifier
+from ..data.kind import TargetKind
 from ..estimators.validation import seed_of
 from .display import LiveDisplay, console, table_of
 from .examples import (
@@ -27,9 +26,8 @@ from .examples import (
     text_columns,
 )
 from .failure import BadInput, Interrupted, check_writable
-from .headline import headline
-from .labels import matched
 from .settings import check_parameters, parameters_of, with_config
+from .task import Task, task_named
 from .times import seconds_of, time_of
 
 METRICS = ("validation_error", "validation_risk", "training_error", "risk")
@@ -40,17 +38,18 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     options = with_config(given, config)
     quiet, as_json = options["quiet"], options["json"]
     _check(data, options)
-    roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [])
+    task = task_named(options["task"])
+    roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [], task.name)
     every = seconds_of(options["every"], "--every") if options["every"] else 60.0
-    classifier = MultiBoostClassifier(**parameters_of(options))
+    classifier = task.estimator()(**parameters_of(options, task))
     check_parameters(classifier)
     callbacks = _callbacks(options, quiet or as_json)
     training = load(data, roles, format=options["format"], labels=options["labels"])
-    _check_training(training, options["weighting"])
-    kind = _kind_of(training)
+    _check_training(training, options["weighting"], task)
+    kind = task.kind_of(training)
     classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
-    valid, test = (_load_like(training, kind, options[name], roles, options) for name in ("valid", "test"))
-    training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"])
+    valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
+    training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"], task)
     # Before the rounds: a checkpoint is a model file, too, and should know as much.
     provenance = {
         "file": Path(training.file).name,
@@ -77,12 +76,12 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     if as_json:
         print(jsonlib.dumps(summary))
     elif not quiet:
-        _show(summary, options["out"])
+        _show(summary, options["out"], classifier.model_.kind.measure)
     if options["report"]:
         from ..report import write_report
 
         held_out = test or valid or training
-        y = held_out.y if held_out is not training else matched(training, classifier.model_.kind, "the model")
+        y = held_out.y if held_out is not training else task.matched(training, classifier.model_.kind, "the model")
         write_report(classifier, held_out.X, y, options["report"], sample_weight=held_out.sample_weight)
     if interrupt.asked:
         saved = f"; the model is in {options['out']}" if options["out"] else ""
@@ -116,24 +115,18 @@ def _check(data: str, options: dict[str, Any]) -> None:
         raise BadInput(f"--metric {metric!r} is not one of {', '.join(METRICS)}")
 
 
-def _check_training(training: Examples, weighting: str | None) -> None:
+def _check_training(training: Examples, weighting: str | None, task: Task) -> None:
     if training.y is None:
-        raise BadInput(f"{training.file}: which column is the class? Name it with --target")
+        raise BadInput(f"{training.file}: which column is {task.wanted}? Name it with --target")
     if not training.names:
         raise BadInput(f"{training.file} has no column left to learn from")
     if weighting == "given" and training.label_weight is None:
         raise BadInput(f"--weighting given takes the weights of labels from the file, and {training.file} has none")
 
 
-def _kind_of(training: Examples) -> LabelKind:
-    """What the training file's target is: it decides what other files may hold."""
-    try:
-        return recognise(as_labels(training.y), training.target if hasattr(training.y, "num_rows") else None)
-    except ValueError as error:
-        raise BadInput(f"{training.file}: {error}") from error
-
-
-def _load_like(training: Examples, kind: LabelKind, path: str | None, roles: Roles, options) -> Examples | None:
+def _load_like(
+    training: Examples, kind: TargetKind, path: str | None, roles: Roles, options, task: Task
+) -> Examples | None:
     """Another file with the columns and classes of the training file."""
     if not path:
         return None
@@ -142,11 +135,11 @@ def _load_like(training: Examples, kind: LabelKind, path: str | None, roles: Rol
     hints = reading(path, format, training.layout, text, multilabel)
     other = load(path, roles, format=format, labels=options["labels"], **hints)
     if other.y is None:
-        raise BadInput(f"{other.file} has no classes")
+        raise BadInput(f"{other.file} has no {'classes' if task.has_classes else 'target'}")
     names = training.names if training.is_named else None
     other = aligned(other, names, len(training.names), training.file)
     check_numbers(other, {*text, *(options["nominal"] or [])})
-    return replace(other, y=matched(other, kind, training.file))
+    return replace(other, y=task.matched(other, kind, training.file))
 
 
 def _resume(options: dict[str, Any]) -> Path | bool | None:
@@ -157,7 +150,7 @@ def _resume(options: dict[str, Any]) -> Path | bool | None:
     return resume
 
 
-def _set_apart(training: Examples, valid: Examples | None, fraction: float | None, seed: int | None):
+def _set_apart(training: Examples, valid: Examples | None, fraction: float | None, seed: int | None, task: Task):
     """Training and validation examples; the rows set apart depend on the seed alone.
 
     Except that the last rows of a class stay: what training does not know cannot be validated.
@@ -171,7 +164,7 @@ def _set_apart(training: Examples, valid: Examples | None, fraction: float | Non
     order = np.random.default_rng(seed_of(seed)).permutation(n)
     apart = np.zeros(n, bool)
     apart[order[:n_valid]] = True
-    if not hasattr(training.y, "num_rows"):
+    if task.has_classes and not hasattr(training.y, "num_rows"):
         number = np.unique(training.y, return_inverse=True)[1]
         lost = np.bincount(number) == np.bincount(number[apart], minlength=number.max() + 1)
         apart[lost[number]] = False
@@ -210,17 +203,17 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool) -> dict
     for name, examples in (("validation", valid), ("test", test)):
         if examples is not None:
             result = evaluate(classifier, examples.X, examples.y, examples.sample_weight)
-            found[name] = headline(result)
+            found[name] = result.headline()
     return found
 
 
-def _show(summary: dict[str, Any], out) -> None:
+def _show(summary: dict[str, Any], out, measure: str) -> None:
     rows = [
         ("rounds", str(summary["rounds"])),
         ("base learner", summary["base_learner"]),
         ("loss, step", f"{summary['loss']}, {summary['learning_rate']:g}"),
         ("time", time_of(summary["seconds"])),
-        ("training error", f"{100 * summary['training_error']:.2f} %"),
+        (f"training {measure}", f"{100 * summary['training_error']:.2f} %"),
     ]
     for name in ("validation", "test"):
         if name in summary:

@@ -374,8 +374,7 @@ def recognise(y: np.ndarray, names=None) -> LabelKind:
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multiclass"):
             raise ValueError(
-                f"Unknown label type: {kind}. y must hold classes; for numbers to be predicted as such "
-                "this is the wrong estimator"
+                f"Unknown label type: {kind}. y must hold classes; numbers are predicted by MultiBoostRegressor"
             )
         classes = _sorted_unique(y, "y")
         if len(classes) < 2:

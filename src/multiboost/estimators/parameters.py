@@ -34,6 +34,8 @@ class Parameter:
         Whether None is allowed, which leaves the choice to us.
     option : str
         Its name at the command line; empty where it has none.
+    several : bool
+        Whether the option may be given several times, for a list of numbers.
     short : str
         What the command line's help says.
     """
@@ -48,6 +50,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     is_open: bool = False
     option: str = ""
+    several: bool = False
     short: str = ""
 
     def check(self, value) -> None:
@@ -115,6 +118,7 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "quantile", "float or list of float",
             'Which quantiles ``loss="quantile"`` predicts, in (0, 1).  Several are one model, with a column for each.',
+            option="quantile", several=True, short="In (0, 1); repeat it for several. Sets --loss quantile.",
         ),
         Parameter(
             "criterion", "str or None",

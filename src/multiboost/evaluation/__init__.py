@@ -1,8 +1,10 @@
-"""What can be said about a fitted classifier: numbers, rules, shapes, pictures."""
+"""What can be said about a fitted estimator: numbers, rules, shapes, pictures."""
 
-from .evaluation import Evaluation, LabelEvaluation, Mistake, TaskEvaluation, evaluate, staged_evaluation
+from .evaluating import evaluate, staged_evaluation
+from .evaluation import Evaluation, LabelEvaluation, Mistake, TaskEvaluation
 from .explain import Importance, RoundRules, named_importances, round_rules
 from .learning import LearningCurves, learning_curves
+from .regression import QuantileEvaluation, RegressionEvaluation, RegressionMistake, TargetEvaluation
 from .shapes import Shape, Shapes, additive_shapes, is_additive
 
 __all__ = [
@@ -11,9 +13,13 @@ __all__ = [
     "LabelEvaluation",
     "LearningCurves",
     "Mistake",
+    "QuantileEvaluation",
+    "RegressionEvaluation",
+    "RegressionMistake",
     "RoundRules",
     "Shape",
     "Shapes",
+    "TargetEvaluation",
     "TaskEvaluation",
     "additive_shapes",
     "evaluate",

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from ..estimators.validation import check_table
-from .columns import column_names, shown_value
-from .curves import N_BINS, Margins, Reliability, Roc, area, margins, positive_rates, reliability, roc
-from .outcome import Outcome, mean_of_known, outcome_of, staged_outcomes
-
-N_MISTAKES = 20
-_N_VALUES = 8  # columns of a mistaken row that are shown, the most important ones
+from .curves import N_BINS, Margins, Reliability, Roc, area, positive_rates, reliability, roc
+from .measures import Measures
+from .outcome import Outcome, mean_of_known
 
 
 @dataclass
@@ -96,7 +91,7 @@ class Mistake:
 
 
 @dataclass
-class Evaluation:
+class Evaluation(Measures):
     """What a classifier does on labelled rows.
 
     Unknown labels take no part, and rows count by their weights.
@@ -127,6 +122,8 @@ class Evaluation:
         The largest ones first.
     """
 
+    HEADLINE: ClassVar[tuple[str, ...]] = ("error", "hamming_loss", "balanced_error", "log_loss", "auc")
+
     kind: str
     n_rows: int
     n_rounds: int
@@ -141,106 +138,6 @@ class Evaluation:
     labels: list[LabelEvaluation]
     margins: Margins | None = None
     mistakes: list[Mistake] = field(default_factory=list)
-
-    def to_dict(self) -> dict:
-        """Dictionaries, lists, numbers and text."""
-        return asdict(self)
-
-    def to_json(self, **options) -> str:
-        """As JSON text.
-
-        Parameters
-        ----------
-        **options : dict
-            Passed on to ``json.dumps``.
-        """
-        return json.dumps(finite(self.to_dict()), **{"allow_nan": False, **options})
-
-    def __str__(self) -> str:
-        lines = [f"{self.kind}, {self.n_rows} rows, {self.n_rounds} rounds"]
-        for name in ("error", "hamming_loss", "balanced_error", "log_loss", "auc", "risk"):
-            value = getattr(self, name)
-            lines.append(f"{name.replace('_', ' '):>15}  {'undefined' if value is None else f'{value:.4f}'}")
-        return "\n".join(lines)
-
-
-def finite(value):
-    """A copy of nested dictionaries and lists with None for NaN and infinity, which JSON lacks."""
-    if isinstance(value, dict):
-        return {key: finite(v) for key, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(v) for v in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
-
-
-def evaluate(
-    clf, X, y, sample_weight=None, *, curves=True, n_bins=N_BINS, n_mistakes=N_MISTAKES, values=True
-) -> Evaluation:
-    """Evaluate a fitted classifier.
-
-    Parameters
-    ----------
-    clf : fitted estimator
-        Fitted.
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
-    y : labels as in ``fit``
-        NaN, None and NA in several columns are unknown labels and take no part.
-    sample_weight : array of shape (n_samples,), default=None
-    curves : bool, default=True
-        Whether to keep ROC curves, reliability and margins.
-    n_bins : int, default=10
-        Of reliability.
-    n_mistakes : int, default=20
-        How many of the largest mistakes to keep.
-    values : bool, default=True
-        Whether mistakes show what their rows hold.
-
-    Returns
-    -------
-    Evaluation
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from multiboost import AdaBoostMHClassifier, evaluate
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = AdaBoostMHClassifier("stump", n_estimators=20).fit(X, y)
-    >>> round(evaluate(clf, X, y).error, 3)
-    0.033
-    """
-    found = evaluation_of(outcome_of(clf, X, y, sample_weight), curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
-    if values and found.mistakes:
-        _add_values(clf, X, found.mistakes)
-    return found
-
-
-def staged_evaluation(
-    clf, X, y, sample_weight=None, *, rounds=None, curves=False, n_bins=N_BINS, n_mistakes=0
-) -> Iterator[Evaluation]:
-    """Evaluate after one round, two rounds and so on.
-
-    Memory does not grow with the number of rounds, unless the caller keeps what is yielded.
-
-    Parameters
-    ----------
-    clf : fitted estimator
-        Fitted.
-    X, y, sample_weight
-        As in `evaluate`.
-    rounds : iterable of int, default=None
-        After which rounds, counted from 1; None means all.
-    curves, n_bins, n_mistakes
-        As in `evaluate`.
-
-    Yields
-    ------
-    Evaluation
-        ``n_rounds`` tells which.
-    """
-    for outcome in staged_outcomes(clf, X, y, sample_weight, rounds):
-        yield evaluation_of(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
 
 
 def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mistakes: int = 0) -> Evaluation:
@@ -271,7 +168,7 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
         risk=outcome.risk(),
         tasks=tasks,
         labels=labels,
-        margins=margins(*outcome.pair_margins()) if curves else None,
+        margins=outcome.margins() if curves else None,
         mistakes=_mistakes(outcome, n_mistakes),
     )
 
@@ -315,15 +212,3 @@ def _mistakes(outcome: Outcome, n_mistakes: int) -> list[Mistake]:
             for i in worst
         ]
     return sorted(found, key=lambda m: m.margin)[:n_mistakes]
-
-
-def _add_values(clf, X, mistakes: list[Mistake]) -> None:
-    """What the mistaken rows hold in the columns that matter most."""
-    names = column_names(clf)
-    shown = np.argsort(-clf.feature_importances_, kind="stable")[:_N_VALUES]
-    rows = np.unique([m.row for m in mistakes])
-    table = check_table(clf, X).take(rows)
-    values = table.rows(0, len(rows))
-    for mistake in mistakes:
-        row = values[np.searchsorted(rows, mistake.row)]
-        mistake.values = {names[j]: shown_value(clf, j, row[j]) for j in shown.tolist()}

@@ -149,7 +149,8 @@ def votes_text(votes, labels: list[str], max_votes: int = _VOTES) -> str:
         return f"all labels: {votes[0]:+.3g}"
     order = np.argsort(-np.abs(votes), kind="stable")
     shown = sorted(order[:max_votes].tolist())
-    text = ", ".join(f"{labels[k]}: {votes[k]:+.3g}" for k in shown)
+    # The only target of a regression has no name.
+    text = ", ".join(f"{labels[k]}: {votes[k]:+.3g}" if labels[k] else f"{votes[k]:+.3g}" for k in shown)
     return text if len(shown) == votes.size else f"{text} and {votes.size - len(shown)} more"
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .curves import Margins, margins
-from .outcome import Outcome, staged_outcomes
+from .curves import Margins
+from .evaluating import staged_outcomes
 
 N_ROUNDS = 200  # points of a curve; longer runs are thinned
 N_MARGINS = 4  # rounds whose margins are kept
@@ -21,8 +21,9 @@ class LearningCurves:
     ----------
     rounds : list of int
         From 1; thinned where there are very many.
-    measure : {"error", "Hamming loss"}
-        What the errors are: the Hamming loss of multi-label targets, the 0/1 error of others.
+    measure : {"error", "Hamming loss", "relative error"}
+        What the errors are: the Hamming loss of multi-label targets, the 0/1 error of others; of numbers the part of
+        the best constant's loss that is left.
     training_error : list of (float or None)
         Of the training rows if they were given, else as training saw it, with its weights.
     error : list of (float or None)
@@ -37,7 +38,7 @@ class LearningCurves:
         and bounds their weighted Hamming loss (3.10); empty under other losses.
     edge, alpha : list of (float or None)
     margins : dict of int to Margins
-        Of the given rows after some rounds.
+        Of the given rows after some rounds; numbers have none.
     training_margins : dict of int to Margins
     """
 
@@ -67,7 +68,7 @@ def milestones(n_rounds: int, at_most: int = N_MARGINS) -> list[int]:
 def learning_curves(
     clf, X=None, y=None, sample_weight=None, *, X_train=None, y_train=None, rounds=None, margin_rounds=()
 ) -> LearningCurves:
-    """Curves over the rounds of a fitted classifier.
+    """Curves over the rounds of a fitted estimator.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def learning_curves(
         edge=_of_history(clf, "edge", rounds),
         alpha=_of_history(clf, "alpha", rounds),
     )
-    energies = np.asarray(clf.history_["Z"], dtype=np.float64)
+    energies = np.asarray(clf.history_.get("Z", []), dtype=np.float64)
     if clf.loss_ == "exponential" and np.isfinite(energies).all():
         bound = np.exp(np.cumsum(np.log(energies)))
         curves.bound = [float(bound[t - 1]) if t <= len(bound) else None for t in rounds]
@@ -116,11 +117,6 @@ def _of_history(clf, name: str, rounds: list[int]) -> list[float | None]:
     return [float(values[t - 1]) if t <= len(values) and np.isfinite(values[t - 1]) else None for t in rounds]
 
 
-def measured(outcome: Outcome) -> float | None:
-    """The error that learning curves show."""
-    return outcome.hamming_loss() if outcome.answers.kind.measure == "Hamming loss" else outcome.error()
-
-
 def _follow(clf, X, y, sample_weight, rounds, margin_rounds, *, risks=True):
     """Errors, risks and margins of rows in one pass through the model."""
     error: list[float | None] = []
@@ -129,11 +125,11 @@ def _follow(clf, X, y, sample_weight, rounds, margin_rounds, *, risks=True):
     at, margins_at = set(rounds), {int(t) for t in margin_rounds}
     for outcome in staged_outcomes(clf, X, y, sample_weight, at | margins_at):
         if outcome.n_rounds in at:
-            error.append(measured(outcome))
+            error.append(outcome.measured())
             value = outcome.risk() if risks else None
             risk.append(value if value is None or np.isfinite(value) else None)
         if outcome.n_rounds in margins_at:
-            found = margins(*outcome.pair_margins())
+            found = outcome.margins()
             if found is not None:
                 kept[outcome.n_rounds] = found
     return error, risk if any(r is not None for r in risk) else [], kept

@@ -13,16 +13,16 @@ A row takes no part in a question whose answer is unknown, nor does a row withou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..data.kinds import LabelKind, as_labels
 from ..data.target import Target
 from ..estimators.validation import check_weights
 from ..losses import Loss
+from .curves import Margins, margins
 
 _EPS = np.finfo(np.float64).eps  # a probability is kept this far from 0, as scikit-learn does
 
@@ -65,6 +65,18 @@ class Answers:
     def rows(self, question: int) -> np.ndarray:
         """Rows that take part in a question."""
         return np.flatnonzero((self.encoded[:, question] >= 0) & (self.weight > 0))
+
+    def unknown(self) -> float:
+        """Share of the answers that are unknown."""
+        return float(np.mean(self.encoded < 0))
+
+    def class_shares(self) -> list[tuple[str, float]]:
+        """Names of the classes and their shares of the weight, for targets of one task."""
+        if not self.kind.is_single:
+            return []
+        names = self.kind.answer_names(0)
+        mass = np.bincount(self.encoded[:, 0], weights=self.weight, minlength=len(names))
+        return list(zip(names, (mass / mass.sum()).tolist(), strict=True))
 
 
 class Outcome:
@@ -161,6 +173,14 @@ class Outcome:
         target = self.answers.target
         return None if target is None else self.loss.risk(self.scores, target)
 
+    def measured(self) -> float | None:
+        """The error that learning curves show."""
+        return self.hamming_loss() if self.answers.kind.measure == "Hamming loss" else self.error()
+
+    def margins(self) -> Margins | None:
+        """The distribution of the margins of all known pairs."""
+        return margins(*self.pair_margins())
+
     def pair_margins(self) -> tuple[np.ndarray, np.ndarray]:
         """Normalised margins F Y of all known pairs, as ``clf.margins``, and their weights."""
         a = self.answers
@@ -190,51 +210,3 @@ def mean_of_known(values) -> float | None:
     """Plain mean of what is not None."""
     known = [v for v in values if v is not None]
     return float(np.mean(known)) if known else None
-
-
-def _scores(clf, shaped: np.ndarray) -> np.ndarray:
-    """F, (n, K), of a decision function."""
-    return shaped.reshape(len(shaped), clf.model_.kind.n_labels)
-
-
-def outcome_of(clf, X, y, sample_weight=None) -> Outcome:
-    """The outcome of the whole model on rows X with labels y."""
-    answers = Answers(clf, y, sample_weight)
-    scores = _scores(clf, clf.decision_function(X))
-    check_consistent_length(scores, answers.encoded)
-    model = clf.model_
-    return Outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.plan_.loss)
-
-
-def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Outcome]:
-    """Outcomes after some rounds, in memory that does not grow with their number.
-
-    Parameters
-    ----------
-    clf : fitted classifier
-    X, y, sample_weight
-    rounds : iterable of int or None
-        After which rounds, counted from 1; None means all.
-
-    Yields
-    ------
-    Outcome
-        Good until the next one.
-    """
-    answers = Answers(clf, y, sample_weight)
-    last = clf.ensemble_.n_rounds
-    wanted = set(range(1, last + 1)) if rounds is None else {int(t) for t in rounds}
-    strange = sorted(t for t in wanted if not 1 <= t <= last)
-    if strange:
-        raise ValueError(f"rounds are counted from 1 to {last}; got {strange[0]}")
-    if not wanted:
-        return
-    sizes = clf.model_.sizes()
-    for t, shaped in enumerate(clf.staged_decision_function(X), start=1):
-        if t == 1:
-            check_consistent_length(shaped, answers.encoded)
-        if t in wanted:
-            slope = clf.model_.slope_after(t)
-            yield Outcome(answers, _scores(clf, shaped), t, float(sizes[t - 1]), slope, clf.plan_.loss)
-        if t == max(wanted):
-            return

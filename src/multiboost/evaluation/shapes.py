@@ -130,7 +130,7 @@ def additive_shapes(clf) -> Shapes:
         elif j is not None:
             by_column[j].append(t)
     shapes = [_shape(clf, j, rounds) for j, rounds in by_column.items()]
-    return Shapes(clf.model_.kind.label_names(), constant, shapes)
+    return Shapes([name or "prediction" for name in clf.model_.kind.label_names()], constant, shapes)
 
 
 def _shape(clf, j: int, rounds: list[int]) -> Shape:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..estimators.validation import check_table
 from .columns import category_names
-from .outcome import Answers
+from .evaluating import answers_of
 
 _CELLS_AT_ONCE = 1 << 22  # that are made dense
 _ROWS_FOR_DECILES = 10_000
@@ -24,7 +24,7 @@ class DataSummary:
     missing : float
         Share of the cells that are missing, or hold a category that training has not seen.
     unknown : float
-        Share of the answers (of tasks, of labels) that are unknown.
+        Share of the answers (of tasks, of labels, of numbers) that are unknown.
     classes : list of (str, float)
         Names of the classes and their shares of the weight, for targets of one task.
     """
@@ -46,25 +46,20 @@ def data_summary(clf, X, y, sample_weight=None) -> DataSummary:
         Fitted.
     X, y, sample_weight
     """
-    answers = Answers(clf, y, sample_weight)
+    answers = answers_of(clf, y, sample_weight)
     table = check_table(clf, X)
     step = max(1, _CELLS_AT_ONCE // max(1, table.n_columns))
     missing = sum(
         int(np.isnan(table.rows(first, min(first + step, table.n_rows))).sum())
         for first in range(0, table.n_rows, step)
     )
-    classes = []
-    if answers.kind.is_single:
-        names = answers.kind.answer_names(0)
-        mass = np.bincount(answers.encoded[:, 0], weights=answers.weight, minlength=len(names))
-        classes = list(zip(names, (mass / mass.sum()).tolist(), strict=True))
     return DataSummary(
         n_rows=table.n_rows,
         n_columns=table.n_columns,
         n_nominal=sum(category_names(clf, j) is not None for j in range(table.n_columns)),
         missing=missing / max(1, table.n_rows * table.n_columns),
-        unknown=float(np.mean(answers.encoded < 0)),
-        classes=classes,
+        unknown=answers.unknown(),
+        classes=answers.class_shares(),
     )
 
 

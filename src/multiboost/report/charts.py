@@ -45,7 +45,8 @@ def error_curves(curves: LearningCurves) -> Html:
     shown = [entry for entry in shown if entry[2]]
     early = _EARLY * curves.rounds[-1] if len(curves.rounds) >= 20 else 0
     top = 1.12 * _largest([v for _, _, v in shown], curves.rounds, early) or 0.01
-    axes = Axes((1, curves.rounds[-1]), (0.0, min(1.0, top))).frame("round", "", percent_y=True)
+    most = max(1.0, _largest([v for _, _, v in shown], curves.rounds, early))  # relative errors may be above 1
+    axes = Axes((1, curves.rounds[-1]), (0.0, min(most, top))).frame("round", "", percent_y=True)
     for class_, name, values in shown:
         axes.line(curves.rounds, values, class_, name=name)
     ends = ", ".join(f"{name} {percent(values[0])} to {percent(values[-1])}" for _, name, values in shown)
@@ -65,12 +66,16 @@ def risk_curves(curves: LearningCurves, loss: str) -> Html:
         ("s1", "given rows", curves.risk),
         ("bound", "bound \u220f\u00a0Z", curves.bound),
     ]
-    shown = [(c, n, v) for c, n, v in shown if any(x is not None and x > 0 for x in v)]
-    known = [x for _, _, values in shown for x in values if x is not None and x > 0]
+    shown = [(c, n, v) for c, n, v in shown if any(x is not None for x in v)]
+    known = [x for _, _, values in shown for x in values if x is not None]
     if not known:
         return figure(Axes((0, 1), (0, 1)).frame("round", "").svg("No risk is known", "risk"), "No risk is known.")
     low, high = min(known), max(known)
-    axes = Axes((1, curves.rounds[-1]), (low / 1.15, high * 1.15), log_y=True).frame("round", "")
+    if low > 0:
+        axes = Axes((1, curves.rounds[-1]), (low / 1.15, high * 1.15), log_y=True).frame("round", "")
+    else:  # some losses, such as that of counts, may be below 0
+        pad = 0.05 * (high - low)
+        axes = Axes((1, curves.rounds[-1]), (low - pad, high + pad)).frame("round", "")
     for class_, name, values in shown:
         axes.line(curves.rounds, values, class_, name=name)
     ends = ", ".join(f"{name} {number(values[0])} to {number(values[-1])}" for _, name, values in shown)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from ..evaluation import (
     Evaluation,
     Importance,
     LearningCurves,
+    RegressionEvaluation,
     RoundRules,
     Shapes,
     additive_shapes,
@@ -20,8 +23,8 @@ from ..evaluation import (
     round_rules,
 )
 from ..evaluation.curves import thin
-from ..evaluation.evaluation import finite
 from ..evaluation.learning import milestones
+from ..evaluation.measures import finite
 from ..evaluation.summary import DataSummary, data_summary, deciles
 
 MOST_LABELS = 30
@@ -31,6 +34,29 @@ MOST_RULES = 8
 SHAPE_LABELS = 8  # lines in one picture of a shape
 _POINTS = 101  # of a ROC curve
 _DIGITS = 6  # significant, of the numbers in the page
+_FEW_DOTS, _MANY_TARGETS = 120, 3  # so many of a picture where there are more targets
+
+
+@dataclass
+class Words:
+    """How a page speaks of its target.
+
+    Attributes
+    ----------
+    target : str
+        What it is.
+    answers : str
+        What each row has.
+    score : str
+        Whose the scores are.
+    votes : str
+        What votes mean.
+    """
+
+    target: str
+    answers: str
+    score: str
+    votes: str
 
 
 @dataclass
@@ -43,11 +69,12 @@ class Findings:
     settings : list of (str, str)
         Names and values.
     data : DataSummary
-    evaluation : Evaluation
+    evaluation : Evaluation or RegressionEvaluation
+    words : Words
     labels : list of int
         The labels that are shown, the worst ones where there are too many.
     tasks : list of int
-        The tasks that are shown.
+        The tasks, or the targets, that are shown.
     curves : LearningCurves
     importances : list of Importance
         All of them.
@@ -62,7 +89,8 @@ class Findings:
     title: str
     settings: list[tuple[str, str]]
     data: DataSummary
-    evaluation: Evaluation
+    evaluation: Any
+    words: Words
     labels: list[int]
     tasks: list[int]
     curves: LearningCurves
@@ -81,7 +109,7 @@ class Findings:
     def to_json(self) -> dict:
         """The numbers behind the pictures, rounded to six significant digits."""
         e = self.evaluation
-        names = ("kind", "n_rows", "n_rounds", "weight", "error", "hamming_loss", "balanced_error", "log_loss", "auc")
+        names = ("kind", "n_rows", "n_rounds", "weight", *e.HEADLINE, "risk")
         shapes = []
         if self.shapes is not None:
             drawn = self.shape_labels()
@@ -104,9 +132,8 @@ class Findings:
                     "title": self.title,
                     "settings": dict(self.settings),
                     "data": asdict(self.data),
-                    "evaluation": {name: getattr(e, name) for name in names} | {"risk": e.risk},
-                    "tasks": [_small(asdict(e.tasks[t])) for t in self.tasks],
-                    "labels": [asdict(e.labels[k]) for k in self.labels],
+                    "evaluation": {name: getattr(e, name) for name in names},
+                    **_PARTS[type(e)].numbers(self),
                     "learning": asdict(self.curves),
                     "importances": [asdict(i) for i in self.importances[:MOST_COLUMNS]],
                     "shapes": shapes,
@@ -121,6 +148,87 @@ def _small(task: dict) -> dict:
     if len(task["classes"]) > MOST_LABELS:
         task["confusion"] = None
     return task
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What findings are for a kind of evaluation.
+
+    Attributes
+    ----------
+    thin : callable
+        Leaves out points that a page does not need.
+    labels, tasks : callable
+        Those that are shown.
+    numbers : callable
+        What the page's JSON has of it.
+    words : callable
+    """
+
+    thin: Callable[[Any], None]
+    labels: Callable[[Any], list[int]]
+    tasks: Callable[[Any], list[int]]
+    numbers: Callable[[Findings], dict]
+    words: Callable[[Any], Words]
+
+
+def _thin_labels(e: Evaluation) -> None:
+    for label in e.labels:
+        if label.roc is not None:
+            keep = thin(np.array(label.roc.fpr), np.array(label.roc.tpr), _POINTS)
+            for name in ("fpr", "tpr", "threshold"):
+                values = getattr(label.roc, name)
+                setattr(label.roc, name, [values[i] for i in keep])
+
+
+def _thin_numbers(e: RegressionEvaluation) -> None:
+    for target in e.targets if len(e.targets) > _MANY_TARGETS else []:
+        if target.dots is not None:
+            n = len(target.dots.row)
+            keep = np.unique(np.linspace(0, n - 1, min(n, _FEW_DOTS)).round().astype(int))
+            for name in ("row", "predicted", "true"):
+                values = getattr(target.dots, name)
+                setattr(target.dots, name, [values[i] for i in keep])
+
+
+def _label_words(e: Evaluation) -> Words:
+    target = {
+        "binary": "two classes",
+        "multiclass": f"{len(e.labels)} classes",
+        "multilabel": f"{len(e.labels)} labels",
+        "multitask": f"{len(e.tasks)} tasks, {len(e.labels)} classes",
+    }[e.kind]
+    votes = "The sign of a vote says for or against a label, its size how much."
+    return Words(target, "labels", "the score of a label", votes)
+
+
+def _number_words(e: RegressionEvaluation) -> Words:
+    target = "numbers" if len(e.targets) == 1 else f"{len(e.targets)} targets"
+    score = "the score of a target, in units of its spread,"
+    return Words(
+        target, "numbers", score, "A vote moves the score up or down; scores are in units of the target's spread."
+    )
+
+
+_PARTS: dict[type, _Part] = {
+    Evaluation: _Part(
+        _thin_labels,
+        lambda e: _worst([label.auc for label in e.labels]),
+        lambda e: _worst([None if t.error is None else -t.error for t in e.tasks]),
+        lambda f: {
+            "tasks": [_small(asdict(f.evaluation.tasks[t])) for t in f.tasks],
+            "labels": [asdict(f.evaluation.labels[k]) for k in f.labels],
+        },
+        _label_words,
+    ),
+    RegressionEvaluation: _Part(
+        _thin_numbers,
+        lambda e: [],
+        lambda e: _worst([t.r2 for t in e.targets]),
+        lambda f: {"targets": [asdict(f.evaluation.targets[t]) for t in f.tasks]},
+        _number_words,
+    ),
+}
 
 
 def _rounded(value):
@@ -140,12 +248,8 @@ def find(clf, X, y, sample_weight=None, *, title=None, X_train=None, y_train=Non
         As in `write_report`.
     """
     evaluation = evaluate(clf, X, y, sample_weight)
-    for label in evaluation.labels:
-        if label.roc is not None:
-            keep = thin(np.array(label.roc.fpr), np.array(label.roc.tpr), _POINTS)
-            for name in ("fpr", "tpr", "threshold"):
-                values = getattr(label.roc, name)
-                setattr(label.roc, name, [values[i] for i in keep])
+    part = _PARTS[type(evaluation)]
+    part.thin(evaluation)
     at = milestones(clf.ensemble_.n_rounds)
     curves = learning_curves(clf, X, y, sample_weight, X_train=X_train, y_train=y_train, margin_rounds=at)
     shapes = additive_shapes(clf) if is_additive(clf) else None
@@ -155,8 +259,9 @@ def find(clf, X, y, sample_weight=None, *, title=None, X_train=None, y_train=Non
         settings=_settings(clf),
         data=data_summary(clf, X, y, sample_weight),
         evaluation=evaluation,
-        labels=_worst([label.auc for label in evaluation.labels]),
-        tasks=_worst([None if t.error is None else -t.error for t in evaluation.tasks]),
+        words=part.words(evaluation),
+        labels=part.labels(evaluation),
+        tasks=part.tasks(evaluation),
         curves=curves,
         importances=named_importances(clf),
         rules=round_rules(clf, range(1, min(MOST_RULES, clf.ensemble_.n_rounds) + 1)),
@@ -176,19 +281,21 @@ def _worst(values: list[float | None]) -> list[int]:
 
 def _settings(clf) -> list[tuple[str, str]]:
     plan, kind = clf.plan_, clf.model_.kind
-    weighting = f"auto ({kind.weighting})" if clf.weighting == "auto" else clf.weighting
     found = [
         ("base learner", plan.learner_name),
         ("rounds", str(clf.ensemble_.n_rounds)),
         ("loss", plan.loss.name),
-        ("votes", clf.votes),
         ("criterion", plan.criterion),
         ("learning rate", f"{plan.learning_rate:g}"),
         ("rows of a round", plan.rows.name if plan.subsample == 1 else f"{plan.subsample:g}"),
-        ("weighting", weighting),
-        ("labels", str(kind.n_labels)),
         ("bins of a column", str(plan.max_bins)),
     ]
+    if hasattr(clf, "votes"):
+        weighting = f"auto ({kind.weighting})" if clf.weighting == "auto" else clf.weighting
+        found[3:3] = [("votes", clf.votes)]
+        found[-1:-1] = [("weighting", weighting), ("labels", str(kind.n_labels))]
+    elif kind.quantiles.size:
+        found[3:3] = [("quantiles", ", ".join(f"{q:g}" for q in kind.quantiles))]
     if clf.n_estimators is not None and clf.ensemble_.n_rounds < clf.n_estimators:
         found[1] = ("rounds", f"{clf.ensemble_.n_rounds} of {clf.n_estimators} allowed")
     return found

@@ -1,4 +1,4 @@
-"""One self-contained page about a fitted classifier: no other file, no network, no libraries."""
+"""One self-contained page about a fitted estimator: no other file, no network, no libraries."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from pathlib import Path
 
 from .. import __version__
 from ..disk import whole_file
+from ..evaluation import Evaluation, RegressionEvaluation
+from . import regression, sections
 from .findings import Findings, find
-from .markup import Html, join, json_block, percent, tag
-from .sections import SECTIONS
+from .markup import Html, join, json_block, tag
+
+# Which sections a page has, and what its first sentence says.
+_PAGES = {
+    Evaluation: (sections.SECTIONS, sections.sentence),
+    RegressionEvaluation: (regression.SECTIONS, regression.sentence),
+}
 
 
 def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=None, y_train=None) -> Path:
-    """Write a report about a fitted classifier as one HTML page.
+    """Write a report about a fitted classifier or regressor as one HTML page.
 
     The page has settings, metrics, learning curves, margins, confusion, ROC and reliability
     of every label, importances, the shape of every column of stump models, the rules
-    of the first rounds and the largest mistakes.  It opens offline, on a phone, prints on
+    of the first rounds and the largest mistakes; of a regressor predicted against true numbers,
+    residuals and the coverage of quantiles instead of what only classes have.  It opens offline, on a phone, prints on
     A4, and holds the numbers behind its pictures as JSON, in the element ``data``.
 
     Parameters
@@ -28,7 +36,7 @@ def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=Non
         Fitted.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows on which to evaluate, best ones that training has not seen.
-    y : labels as in ``fit``
+    y : labels or numbers as in ``fit``
     path : str or path
         Written whole or not at all.
     sample_weight : array of shape (n_samples,), default=None
@@ -57,9 +65,10 @@ def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=Non
 
 def page(findings: Findings) -> str:
     """The whole page as text."""
+    builders, sentence = _PAGES[type(findings.evaluation)]
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     script = files(__package__).joinpath("page.js").read_text(encoding="utf-8")
-    made = [(name, short_title, build(findings)) for name, short_title, build in SECTIONS]
+    made = [(name, short_title, build(findings)) for name, short_title, build in builders]
     present = [(name, short_title, html) for name, short_title, html in made if html is not None]
     links = [tag("li", tag("a", short_title, href=f"#{name}")) for name, short_title, _ in present]
     # Only this script may run, whatever names of classes and columns say.
@@ -78,7 +87,7 @@ def page(findings: Findings) -> str:
     body = tag(
         "body",
         tag("a", "Skip to the summary", href="#summary", class_="skip"),
-        tag("header", tag("h1", findings.title), tag("p", _sentence(findings), class_="lead")),
+        tag("header", tag("h1", findings.title), tag("p", sentence(findings), class_="lead")),
         tag("nav", tag("ul", *links), aria_label="Sections"),
         tag("main", join([html for _, _, html in present], "\n")),
         tag("footer", tag("p", f"Made by multiboost {__version__}. The numbers behind the pictures are in this page, "
@@ -87,14 +96,3 @@ def page(findings: Findings) -> str:
         tag("script", Html(script)),
     )  # fmt: skip
     return f"<!DOCTYPE html>\n{tag('html', head, Html(chr(10)), body, lang='en')}\n"
-
-
-def _sentence(f: Findings) -> str:
-    """The page in one sentence."""
-    s, e = dict(f.settings), f.evaluation
-    rounds = f"{e.n_rounds} round{'' if e.n_rounds == 1 else 's'}"
-    wrong = {"multilabel": f"{percent(e.hamming_loss)} of the labels are wrong"}.get(
-        e.kind, f"{percent(e.error)} of the answers are wrong"
-    )
-    model = f"{rounds} of {s['base learner']} with {s['votes']} votes and {s['loss']} loss"
-    return f"{model}. On {e.n_rows} given rows {wrong}."

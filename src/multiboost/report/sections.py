@@ -13,7 +13,7 @@ from .markup import Html, join, number, percent, short, tag
 _ROWS = 12  # of a table of numbers behind a picture
 _LINES = 24  # of one round's rules
 _ALL_LINES = 60  # of all of them; a round that begins before is shown
-_VALUES = 5  # columns of a mistake
+VALUES = 5  # columns of a mistake
 
 
 def section(name: str, title: str, *content) -> Html:
@@ -55,6 +55,15 @@ def left_out(n: int, what: str, which: str) -> Html | None:
     return tag("p", f"{n} more {what} left out; {which}.", class_="quiet") if n > 0 else None
 
 
+def cards(entries: list[tuple[str, str, bool]]) -> Html:
+    """Large numbers: name, value, and whether it is the one that matters most."""
+    items = [
+        tag("div", tag("dt", name), tag("dd", value), class_="card main" if main else "card")
+        for name, value, main in entries
+    ]
+    return tag("dl", *items, class_="cards")
+
+
 def summary(f: Findings) -> Html:
     """The numbers that matter most."""
     e = f.evaluation
@@ -64,7 +73,7 @@ def summary(f: Findings) -> Html:
         "multitask": "mean error of the tasks",
         "multilabel": "rows with a wrong label",
     }
-    cards = [
+    shown = [
         (names[e.kind], percent(e.error), True),
         ("Hamming loss", percent(e.hamming_loss), e.kind == "multilabel"),
         ("balanced error", percent(e.balanced_error), False),
@@ -72,33 +81,23 @@ def summary(f: Findings) -> Html:
         ("log-loss", number(e.log_loss), False),
     ]
     if e.kind == "binary":
-        del cards[1]  # the same as the error
-    items = [
-        tag("div", tag("dt", name), tag("dd", value), class_="card main" if main else "card")
-        for name, value, main in cards
-    ]
-    return section("summary", "Summary", tag("dl", *items, class_="cards"))
+        del shown[1]  # the same as the error
+    return section("summary", "Summary", cards(shown))
 
 
 def model_and_data(f: Findings) -> Html:
     """Settings, and what the rows look like."""
     d = f.data
-    kinds = {
-        "binary": "two classes",
-        "multiclass": f"{len(f.evaluation.labels)} classes",
-        "multilabel": f"{len(f.evaluation.labels)} labels",
-        "multitask": f"{len(f.evaluation.tasks)} tasks, {len(f.evaluation.labels)} classes",
-    }
     entries = [
         ("rows", number(d.n_rows)),
         ("columns", f"{d.n_columns}" + (f", {d.n_nominal} of them nominal" if d.n_nominal else "")),
         ("missing values", percent(d.missing)),
-        ("target", kinds[f.evaluation.kind]),
+        ("target", f.words.target),
     ]
     if f.evaluation.weight != d.n_rows:
         entries.insert(1, ("total weight", number(f.evaluation.weight, 6)))
     if d.unknown:
-        entries.append(("unknown labels", percent(d.unknown)))
+        entries.append((f"unknown {f.words.answers}", percent(d.unknown)))
     shares = None
     if d.classes:
         most = sorted(d.classes, key=lambda c: -c[1])
@@ -316,7 +315,7 @@ def shapes(f: Findings) -> Html | None:
     exactly = "exactly" if many <= MOST_STEPS else f"by its {MOST_STEPS} largest jumps where it has more"
     intro = tag(
         "p",
-        "Every round uses one column, so the score of a label is a sum of one function per column, shown here "
+        f"Every round uses one column, so {f.words.score} is a sum of one function per column, shown here "
         f"{exactly}. The vertical scale is the same in all pictures; small marks on the axis are deciles of the "
         "given rows.",
     )
@@ -355,8 +354,7 @@ def rules(f: Findings) -> Html:
                 tag("code", *body, class_="words"),
             )
         )
-    intro = "The sign of a vote says for or against a label, its size how much."
-    return section("rules", "The first rounds in words", tag("p", intro), tag("ol", *items, class_="rules"))
+    return section("rules", "The first rounds in words", tag("p", f.words.votes), tag("ol", *items, class_="rules"))
 
 
 def mistakes(f: Findings) -> Html:
@@ -365,7 +363,7 @@ def mistakes(f: Findings) -> Html:
     if not found:
         return section("mistakes", "Largest mistakes", tag("p", "There are none."))
     several = any(m.task for m in found)
-    shown = list(found[0].values)[:_VALUES]
+    shown = list(found[0].values)[:VALUES]
     head = ["row", *(["task"] if several else []), "true", "predicted", "margin", "p of true", *map(short, shown)]
     rows = []
     for m in found:
@@ -386,6 +384,17 @@ def mistakes(f: Findings) -> Html:
     numeric = set(range(first - 2, len(head))) - words
     caption = "Rows in which the right answer loses by most, counted from 0, and what they hold where it matters"
     return section("mistakes", "Largest mistakes", table(caption, head, rows, numeric=numeric))
+
+
+def sentence(f: Findings) -> str:
+    """The page in one sentence."""
+    s, e = dict(f.settings), f.evaluation
+    rounds = f"{e.n_rounds} round{'' if e.n_rounds == 1 else 's'}"
+    wrong = {"multilabel": f"{percent(e.hamming_loss)} of the labels are wrong"}.get(
+        e.kind, f"{percent(e.error)} of the answers are wrong"
+    )
+    model = f"{rounds} of {s['base learner']} with {s['votes']} votes and {s['loss']} loss"
+    return f"{model}. On {e.n_rows} given rows {wrong}."
 
 
 SECTIONS = (

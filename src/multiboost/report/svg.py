@@ -122,6 +122,25 @@ class Axes:
         xs = np.repeat(np.asarray(edges, dtype=float), 2)[1:-1]
         return self.line(xs.tolist(), np.repeat(np.asarray(values, dtype=float), 2).tolist(), class_, name=name)
 
+    def points(self, xs, ys, class_: str, *, name: str | None = None) -> Axes:
+        """Many dots in one path: lines of no length, by their round ends."""
+        parts = [
+            f"M{_n(self.px(x))} {_n(self.py(y))}h0"
+            for x, y in zip(xs, ys, strict=True)
+            if math.isfinite(x) and math.isfinite(y)
+        ]
+        self.marks.append(tag("path", class_=f"points {class_}", d="".join(parts), data_series=name))
+        return self
+
+    def bars(self, edges, values, class_: str, *, name: str | None = None) -> Axes:
+        """A bar from 0 to ``values[i]`` between ``edges[i]`` and ``edges[i + 1]``, all of them in one path."""
+        parts = []
+        for low, high, value in zip(edges[:-1], edges[1:], values, strict=True):
+            left, right, foot = _n(self.px(low)), _n(self.px(high)), _n(self.py(0.0))
+            parts.append(f"M{left} {foot}V{_n(self.py(value))}H{right}V{foot}Z")
+        self.marks.append(tag("path", class_=f"bars-of {class_}", d="".join(parts), data_series=name))
+        return self
+
     def dot(self, x: float, y: float, class_: str, radius: float = 3.0, title: str | None = None) -> Axes:
         """A dot, with a word for the pointer."""
         attributes = {"class_": f"dot {class_}", "cx": _n(self.px(x)), "cy": _n(self.py(y)), "r": _n(radius)}

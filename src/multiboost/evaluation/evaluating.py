@@ -1,0 +1,195 @@
+"""Evaluate whatever was fitted: this is the one place that asks for the kind of its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from ..data.kind import TargetKind
+from ..data.kinds import LabelKind
+from ..data.real import Real
+from ..estimators.threads import thread_count
+from ..estimators.validation import check_table
+from ..kernels.team import Team
+from .columns import column_names, shown_value
+from .curves import N_BINS
+from .evaluation import Evaluation, evaluation_of
+from .outcome import Answers, Outcome
+from .regression import RegressionEvaluation, regression_of
+from .residuals import Numbers, Residuals
+
+N_MISTAKES = 20
+_N_VALUES = 8  # columns of a mistaken row that are shown, the most important ones
+
+AnyEvaluation = Evaluation | RegressionEvaluation
+
+
+@dataclass(frozen=True)
+class View:
+    """How a kind of target is looked at.
+
+    Attributes
+    ----------
+    answers : callable
+        ``(clf, y, sample_weight)`` -> what is right for some rows, the same after every round.
+    outcome : callable
+        ``(answers, scores, n_rounds, size, slope, loss)`` -> that beside the scores of a round.
+    evaluation : callable
+        ``(outcome, curves=, n_bins=, n_mistakes=)`` -> numbers.
+    """
+
+    answers: Callable[..., Any]
+    outcome: Callable[..., Any]
+    evaluation: Callable[..., Any]
+
+
+VIEWS: dict[type[TargetKind], View] = {
+    LabelKind: View(Answers, Outcome, evaluation_of),
+    Real: View(Numbers, Residuals, regression_of),
+}
+
+
+def view_of(clf) -> View:
+    """How the target of a fitted estimator is looked at."""
+    check_is_fitted(clf)
+    kind = clf.model_.kind
+    for known, view in VIEWS.items():
+        if isinstance(kind, known):
+            return view
+    raise ValueError(f"targets of the kind {kind.name!r} cannot be evaluated; add them to VIEWS")
+
+
+def answers_of(clf, y, sample_weight=None):
+    """What is right for some rows: `Answers` or `Numbers`."""
+    return view_of(clf).answers(clf, y, sample_weight)
+
+
+def outcome_of(clf, X, y, sample_weight=None):
+    """The outcome of the whole model on rows X with labels or numbers y."""
+    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight), clf.model_
+    table = check_table(clf, X)
+    check_consistent_length(np.empty(table.n_rows), answers.weight)
+    with Team(thread_count(clf.n_jobs)) as team:
+        scores = model.scores(table, team)
+    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.plan_.loss)
+
+
+def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]:
+    """Outcomes after some rounds, in memory that does not grow with their number.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+    X, y, sample_weight
+    rounds : iterable of int or None
+        After which rounds, counted from 1; None means all.
+
+    Yields
+    ------
+    Outcome or Residuals
+        Good until the next one.
+    """
+    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight), clf.model_
+    last = model.n_rounds
+    wanted = set(range(1, last + 1)) if rounds is None else {int(t) for t in rounds}
+    strange = sorted(t for t in wanted if not 1 <= t <= last)
+    if strange:
+        raise ValueError(f"rounds are counted from 1 to {last}; got {strange[0]}")
+    if not wanted:
+        return
+    sizes = model.sizes()
+    table = check_table(clf, X)
+    check_consistent_length(np.empty(table.n_rows), answers.weight)
+    with Team(thread_count(clf.n_jobs)) as team:
+        for t, scores in enumerate(model.staged_scores(table, team), start=1):
+            if t in wanted:
+                slope = model.slope_after(t)
+                yield view.outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.plan_.loss)
+            if t == max(wanted):
+                return
+
+
+def evaluate(
+    clf, X, y, sample_weight=None, *, curves=True, n_bins=N_BINS, n_mistakes=N_MISTAKES, values=True
+) -> AnyEvaluation:
+    """Evaluate a fitted classifier or regressor.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+        Fitted.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : labels or numbers as in ``fit``
+        NaN, None and NA in several columns are unknown and take no part.
+    sample_weight : array of shape (n_samples,), default=None
+    curves : bool, default=True
+        Whether to keep what pictures show: ROC curves, reliability and margins; of numbers points and histograms.
+    n_bins : int, default=10
+        Of reliability.
+    n_mistakes : int, default=20
+        How many of the largest mistakes to keep.
+    values : bool, default=True
+        Whether mistakes show what their rows hold.
+
+    Returns
+    -------
+    Evaluation or RegressionEvaluation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multiboost import AdaBoostMHClassifier, evaluate
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = AdaBoostMHClassifier("stump", n_estimators=20).fit(X, y)
+    >>> round(evaluate(clf, X, y).error, 3)
+    0.033
+    """
+    view, outcome = view_of(clf), outcome_of(clf, X, y, sample_weight)
+    found = view.evaluation(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
+    if values and found.mistakes:
+        _add_values(clf, X, found.mistakes)
+    return found
+
+
+def staged_evaluation(
+    clf, X, y, sample_weight=None, *, rounds=None, curves=False, n_bins=N_BINS, n_mistakes=0
+) -> Iterator[AnyEvaluation]:
+    """Evaluate after one round, two rounds and so on.
+
+    Memory does not grow with the number of rounds, unless the caller keeps what is yielded.
+
+    Parameters
+    ----------
+    clf : fitted estimator
+        Fitted.
+    X, y, sample_weight
+        As in `evaluate`.
+    rounds : iterable of int, default=None
+        After which rounds, counted from 1; None means all.
+    curves, n_bins, n_mistakes
+        As in `evaluate`.
+
+    Yields
+    ------
+    Evaluation or RegressionEvaluation
+        ``n_rounds`` tells which.
+    """
+    view = view_of(clf)
+    for outcome in staged_outcomes(clf, X, y, sample_weight, rounds):
+        yield view.evaluation(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
+
+
+def _add_values(clf, X, mistakes: list) -> None:
+    """What the mistaken rows hold in the columns that matter most."""
+    names = column_names(clf)
+    shown = np.argsort(-clf.feature_importances_, kind="stable")[:_N_VALUES]
+    rows = np.unique([m.row for m in mistakes])
+    table = check_table(clf, X).take(rows)
+    values = table.rows(0, len(rows))
+    for mistake in mistakes:
+        row = values[np.searchsorted(rows, mistake.row)]
+        mistake.values = {names[j]: shown_value(clf, j, row[j]) for j in shown.tolist()}

@@ -1,0 +1,76 @@
+"""What all evaluations can do: a headline, dictionaries, JSON, text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+
+class Measures:
+    """Common to evaluations, which are dataclasses.
+
+    Attributes
+    ----------
+    HEADLINE : tuple of str
+        The numbers that come first.
+    CALLED : dict of str to str
+        Names of those that go by another name where only the headline is shown.
+    SOME : tuple of str
+        Those of them that only some models have.
+    """
+
+    HEADLINE: ClassVar[tuple[str, ...]] = ()
+    CALLED: ClassVar[dict[str, str]] = {}
+    SOME: ClassVar[tuple[str, ...]] = ()
+
+    kind: str
+    n_rows: int
+    n_rounds: int
+    weight: float
+    error: float | None
+    risk: float | None
+    mistakes: list
+
+    def headline(self) -> dict[str, float]:
+        """The few numbers that come first, those of them that are defined."""
+        values = {self.CALLED.get(name, name): getattr(self, name) for name in self.HEADLINE}
+        return {name: float(value) for name, value in values.items() if value is not None}
+
+    def to_dict(self) -> dict:
+        """Dictionaries, lists, numbers and text."""
+        me: Any = self
+        return asdict(me)
+
+    def to_json(self, **options) -> str:
+        """As JSON text.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed on to ``json.dumps``.
+        """
+        return json.dumps(finite(self.to_dict()), **{"allow_nan": False, **options})
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind}, {self.n_rows} rows, {self.n_rounds} rounds"]
+        for name in (*self.HEADLINE, "risk"):
+            value = getattr(self, name)
+            if value is None and name in self.SOME:
+                continue
+            called = self.CALLED.get(name, name).replace("_", " ")
+            lines.append(f"{called:>15}  {'undefined' if value is None else f'{value:.4f}'}")
+        return "\n".join(lines)
+
+
+def finite(value):
+    """A copy of nested dictionaries and lists with None for NaN and infinity, which JSON lacks."""
+    if isinstance(value, dict):
+        return {key: finite(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(v) for v in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
