@@ -34,7 +34,9 @@ class State(NamedTuple):
     scores: np.ndarray  # (n, K) float64, F
     pull: np.ndarray  # (n, K) float64, G
     curvature: np.ndarray  # (n, K) float64, H; (0, K) where H = |G|
-    level: np.ndarray  # (K,) float64, a number of the loss for each label: of a quantile which one, of Huber's loss where it bends
+    level: (
+        np.ndarray
+    )  # (K,) float64, a number of the loss for each label: of a quantile which one, of Huber's loss where it bends
     n_labels: int  # K
     task_start: np.ndarray  # (tasks + 1,) intp, labels of each task; (1,): no tasks
     task_class: np.ndarray  # (n, tasks) int32, the label of each task, -1: unknown
@@ -246,6 +248,18 @@ def quantise(tid, n_threads, sync, calls, pull, curvature, payload, n_labels, ch
         if bounds is not None:
             bounds.lost[chunk] = _round(payload, bounds, first, last)
         chunk = next_item(sync)
+
+
+@njit(**OPTIONS)
+def sweep_all(shifted, calls, state, sums):
+    """G and H of all rows at the scores of ``state``, not normalised.
+
+    calls : see `update_calls`
+    state : flat; OUT pull and curvature
+    sums : OUT (4,)
+    """
+    shift = _largest_exponent(state.weighted, state.scores) if shifted else 0.0
+    call(calls, "sweep", (state, np.intp(0), state.scores.size // state.n_labels, shift, sums))
 
 
 @njit(**OPTIONS)
