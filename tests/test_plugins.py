@@ -300,7 +300,7 @@ def test_a_part_that_is_not_known_here(tmp_path, monkeypatch):
             "loss must be one of 'auto', 'absolute', 'exponential', .*; got 'huberized hinge'",
         ),
         ({"criterion": "ginny"}, "there is no criterion 'ginny'; .* did you mean 'gini'?"),
-        ({"step": "tirring"}, "step must be one of 'alpha', 'rate', .*'tiring'.*; got 'tirring'"),
+        ({"step": "tirring"}, "step must be one of 'alpha', .*'rate', .*'tiring'.*; got 'tirring'"),
         ({"row_sampler": 3}, "row_sampler must be the name of a row sampler or one itself; got 3"),
         ({"row_sampler": "share"}, "row_sampler: the row sampler 'share' needs"),
         ({"row_sampler": "mistaken", "subsample": 0.5}, "subsample and row_sampler both say"),

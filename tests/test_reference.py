@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from multiboost import AdaBoostMHClassifier, MultiBoostClassifier
-from multiboost.steps import AlphaStep
+from multiboost.steps import AlphaStep, arc_gv
 
 from .conftest import reference
 
@@ -196,6 +196,50 @@ def test_uniform_weights_follow_the_run(smooth_alpha):
     for t, cut in enumerate(rounds_of("digits-stump-sharelabels")):
         assert_same_stump(clf.ensemble_, t, cut)
     np.testing.assert_allclose(clf.history_["edge"], edges, rtol=0, atol=1e-6)
+
+
+OFFSET_RUNS = ["digits", "wine", "breast_cancer", "pendigits"]
+
+
+@pytest.mark.parametrize("name", OFFSET_RUNS)
+def test_an_edge_offset_follows_the_run(name):
+    """theta = 0.05, 50 rounds: the same stumps, edges and alphas; with an offset the program does not smooth."""
+    data = arrays_of(name)
+    clf = MultiBoostClassifier("stump", 50, votes="discrete", max_bins=65535, step="offset:0.05")
+    assert_follows(clf.fit(data["X_train"], data["y_train"]), f"{name}-stump-theta0.05", 50)
+
+
+def test_arc_gv_follows_the_run(monkeypatch):
+    """100 rounds of digits.  The smallest margin stays negative, so that arc-gv is AdaBoost all along."""
+    data = arrays_of("digits")
+    s = 0.01 / len(data["X_train"])
+    monkeypatch.setattr(arc_gv, "alpha_of", lambda edge: 0.5 * np.log(((1 + edge) / 2 + s) / ((1 - edge) / 2 + s)))
+    clf = MultiBoostClassifier("stump", 100, votes="discrete", max_bins=65535, step="arc-gv")
+    clf.fit(data["X_train"], data["y_train"])
+    assert_follows(clf, "digits-arcgv", 100)
+    smallest = column_of("digits-arcgv", "train_min_margin")
+    for t in (10, 50, 100):
+        scores = clf.ensemble_.head(t)
+        F = _stump_scores_of_labels(scores, data["X_train"])
+        margins = F * np.where(data["y_train"][:, None] == np.arange(10), 1, -1) / clf.history_["alpha"][:t].sum()
+        assert margins.min() == pytest.approx(smallest[t - 1], abs=1e-6)
+
+
+def assert_follows(clf, run, n_rounds):
+    for t, cut in enumerate(rounds_of(run)[:n_rounds]):
+        assert_same_stump(clf.ensemble_, t, cut)
+    np.testing.assert_allclose(clf.history_["edge"], column_of(run, "edge")[:n_rounds], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(clf.history_["alpha"], column_of(run, "alpha")[:n_rounds], rtol=1e-6)
+
+
+def _stump_scores_of_labels(ensemble, X) -> np.ndarray:
+    """F of an ensemble of stumps, (n, K)."""
+    scores = np.zeros((len(X), ensemble.n_labels))
+    for test in ensemble.root:
+        goes_right = X[:, ensemble.feature[test]] > ensemble.threshold[test]
+        left, right = ensemble.child[test]
+        scores += np.where(goes_right[:, None], ensemble.values[~right], ensemble.values[~left])
+    return scores
 
 
 def cuts_of_tree(ensemble, t) -> list[tuple[int, float]]:

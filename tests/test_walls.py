@@ -24,7 +24,7 @@ ROOMS = {
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
-    "steps": ({"base.classifier", "plugin", "registry"}, {"numpy"}),
+    "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
     "samplers": ({"plugin", "registry"}, {"numpy"}),
     "model": ({"base.classifier", "data", "disk", "kernels", "multiboost"}, {"numpy"}),
     # pyarrow: a log in Parquet, imported where one is asked for

@@ -95,6 +95,10 @@ class BaseClassifier:
         parts = (slice(k, k + _PART) for k in range(0, len(pull), _PART))
         return sum(float((self.signs(part) * pull[part]).sum()) for part in parts)
 
+    def outputs(self) -> np.ndarray:
+        """h on the training set, (n, K)."""
+        return reduce(np.multiply, (dag.values[leaf] for dag, leaf in zip(self.terms, self.leaf, strict=True)))
+
     def signs(self, part: slice = slice(None)) -> np.ndarray:
         """sign(h) on the training set, or a part of it, (n, K)."""
         signs = np.ones((), np.int8)

@@ -84,6 +84,7 @@ class Wishes:
         elif step is None:
             usual = RATES.get(loss.name, _OTHER_RATE)
             step = RateStep(usual if self.learning_rate is None else float(self.learning_rate))
+        step.check(loss, CRITERIA.get(criterion))
         return Plan(
             loss, criterion, step, sized(self.base_learner, n_leaves), rows if self.rows is None else self.rows,
             self.columns, self.ridge, self.max_bins, self.min_category_rows, self.seed,
@@ -95,10 +96,20 @@ class Wishes:
         return "edge" if self.votes == "discrete" else "newton" if loss.has_curvature else "z"
 
     @property
+    def losses(self) -> list[Loss]:
+        """Losses that plans may have."""
+        names = RATES if self.votes == "real" else ("exponential",)
+        return [LOSSES.get(name)() for name in names] if self.loss is None else [self.loss]
+
+    def check(self) -> None:
+        """Refuse a step that was not made for losses and votes that plans may have."""
+        for loss in self.losses:
+            self.plan(loss, 2, AllRows())
+
+    @property
     def criteria(self) -> tuple[str, ...]:
         """Criteria of this package that plans may have."""
-        losses = [self.loss] if self.loss is not None else [LOSSES.get(name)() for name in RATES]
-        names = dict.fromkeys(self._criterion_of(loss) for loss in losses)
+        names = dict.fromkeys(self._criterion_of(loss) for loss in self.losses)
         return tuple(name for name in names if is_ours(CRITERIA.get(name).cut))
 
     @property

@@ -150,6 +150,10 @@ class Run:
         """G of the training set, (n, K): weights times labels."""
         return self.weights.state.pull
 
+    def pull_at(self, scores: np.ndarray) -> np.ndarray:
+        """G of the training set at other scores than F, (n, K), but for a common factor."""
+        return self.weights.pull_at(scores)
+
     @property
     def training_error(self) -> float:
         return self.weights.error
@@ -219,22 +223,30 @@ class Run:
             return h, 0.0
         return h, h.edge if problem.rows.left_out.size == 0 else h.edge_of_all(self.pull)
 
+    def _stepped(self, problem: Problem) -> tuple[BaseClassifier | None, float, float]:
+        """A base classifier, its edge, and how far to go along it; where that is nowhere, `stopped` says why."""
+        h, edge = self._learned(problem)
+        alpha = 0.0
+        if h is None:
+            self.stopped = "no cut of any column improves the model"
+        elif self.weights.is_useless(edge):
+            self.stopped = "no base classifier has a positive edge"
+        else:
+            h = self.weights.refitted(h, self.drawn)
+            alpha = self.step.size(h, edge, self)
+            self.stopped = "" if alpha > 0 else self.step.ending
+        return h, edge, alpha
+
     def _round(self) -> bool:
         begin = perf_counter()
         problem = self._draw()
-        h, edge = self._learned(problem)
-        if problem is not self.problem and self.weights.is_useless(edge):  # a bad sample says nothing about the others
+        h, edge, alpha = self._stepped(problem)
+        if problem is not self.problem and self.stopped:  # a bad sample says nothing about the others
             problem, self.drawn, self.drawn_columns = self.problem, None, None
-            h, edge = self._learned(problem)
+            h, edge, alpha = self._stepped(problem)
         searched = perf_counter()
-        if h is None:
-            self.stopped = "no cut of any column improves the model"
+        if h is None or self.stopped:
             return False
-        if self.weights.is_useless(edge):
-            self.stopped = "no base classifier has a positive edge"
-            return False
-        h = self.weights.refitted(h, self.drawn)
-        alpha = self.step.size(h, edge, self)
         z = np.nan
         if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:
             z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes)

@@ -13,7 +13,7 @@ from ..data.layout import Layout
 from ..data.target import Target
 from ..kernels.dtypes import NODE, ROW
 from ..kernels.team import Team
-from ..kernels.update import State, advance, chunk_starts, update_calls
+from ..kernels.update import State, advance, chunk_starts, sweep_all, update_calls
 from ..losses import Loss
 
 LEAST_EDGE = 1e-10  # in units of the total weight; below, a base classifier is no better than a coin
@@ -106,6 +106,17 @@ class Weights:
     @property
     def total(self) -> float:
         return float(self._out[2])
+
+    def pull_at(self, scores: np.ndarray) -> np.ndarray:
+        """G at other scores than F, (n, K), but for a common factor."""
+        flat = self._flat
+        tried = flat._replace(
+            scores=np.ascontiguousarray(scores).reshape(-1),
+            pull=np.empty_like(flat.pull),
+            curvature=np.empty_like(flat.curvature),
+        )
+        sweep_all(self.loss.shifted, self._calls, tried, np.zeros(4))
+        return tried.pull.reshape(scores.shape)
 
     def is_useless(self, edge: float) -> bool:
         """Whether a base classifier of this edge is no better than a coin."""

@@ -140,10 +140,6 @@ class MultiBoostClassifier(LabelBooster):
         """
         super().check_parameters()
         wishes = self._wishes()
-        if wishes.votes == "discrete" and wishes.loss is not None and wishes.loss.has_curvature:
-            raise ValueError(
-                f"votes='discrete' goes with loss='exponential'; the {wishes.loss.name} loss has real votes"
-            )
         check_wishes(self, wishes)
 
     def _wishes(self) -> Wishes:

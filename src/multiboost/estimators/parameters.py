@@ -128,9 +128,11 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "step", "str, Step or None",
-            'How far to go along a base classifier: "alpha" (3.34), "rate", the name of a registered step, or a '
-            "Step.  None is alpha for discrete votes and the learning rate for real ones.",
-            is_open=True, option="step", short="alpha or rate; else that of the votes.",
+            'How far to go along a base classifier: "alpha" (3.34), "rate", "line-search", "arc-gv", "offset" or '
+            '"lipschitz", the name of a registered step, or a Step.  A number after a colon is its parameter, as in '
+            '"offset:0.1".  None is alpha for discrete votes and the learning rate for real ones.',
+            is_open=True, option="step",
+            short="alpha, rate, line-search, arc-gv, offset:0.1 or lipschitz; else that of the votes.",
         ),
         Parameter(
             "learning_rate", "float or None", "Factor of every step, in (0, 1].  None leaves it to us.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..base import base_learner_from
@@ -58,6 +59,7 @@ def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None
         raise ValueError("subsample and row_sampler both say which rows a round sees; use one of them")
     if estimator.learning_rate is not None and wishes.step is not None and not isinstance(estimator.step, str):
         raise ValueError("learning_rate and step both say how far to go; give the rate to the step")
+    wishes.check()
 
 
 def _is_auto(loss: Any) -> bool:
@@ -71,7 +73,7 @@ def _step(estimator) -> Step | None:
         return step
     if "learning_rate" not in parameters_of(step):
         raise ValueError(f"learning_rate and step both say how far to go; the step {estimator.step!r} has no rate")
-    return type(step)(learning_rate=float(estimator.learning_rate))
+    return replace(step, learning_rate=float(estimator.learning_rate))  # type: ignore[type-var]
 
 
 def part_of(parameter: str, registry, given):
@@ -80,12 +82,23 @@ def part_of(parameter: str, registry, given):
         return given
     if not isinstance(given, str):
         raise ValueError(f"{parameter} must be the name of a {registry.what} or one itself; got {given!r}")
-    if given not in registry:
+    name, _, number = (given, "", "") if given in registry else given.partition(":")
+    if name not in registry:
         names = ["auto", *registry] if parameter == "loss" else list(registry)
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, names))}; got {given!r}")
-    kind = registry.get(given)
+    kind = registry.get(name)
     try:
-        return kind()
+        return kind(_number(parameter, kind, given, number)) if number else kind()
     except TypeError as error:
         needs = ", ".join(parameters_of(kind))
         raise ValueError(f"{parameter}: the {registry.what} {given!r} needs {needs}; pass an object") from error
+
+
+def _number(parameter: str, kind: type[Plugin], given: str, number: str) -> float:
+    """What comes after the colon, as in "offset:0.1": the first parameter of the part."""
+    if not parameters_of(kind):
+        raise ValueError(f"{parameter}={given!r}: {kind.name!r} has no parameter to set")
+    try:
+        return float(number)
+    except ValueError as error:
+        raise ValueError(f"{parameter}={given!r}: {number!r} is not a number") from error

@@ -249,6 +249,18 @@ def quantise(tid, n_threads, sync, calls, pull, curvature, payload, n_labels, ch
 
 
 @njit(**OPTIONS)
+def sweep_all(shifted, calls, state, sums):
+    """G and H of all rows at the scores of ``state``, not normalised.
+
+    calls : see `update_calls`
+    state : flat; OUT pull and curvature
+    sums : OUT (4,)
+    """
+    shift = _largest_exponent(state.weighted, state.scores) if shifted else 0.0
+    call(calls, "sweep", (state, np.intp(0), state.scores.size // state.n_labels, shift, sums))
+
+
+@njit(**OPTIONS)
 def advance(tid, n_threads, sync, shifted, normalised, calls, state, leaf, offset, values, payload, bounds, unit, out):
     """Add a base classifier to F, then G, H and the payload of the next round.
 

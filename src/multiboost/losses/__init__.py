@@ -44,6 +44,9 @@ class Loss(Plugin, ABC):
         largest -F Y: they do not overflow.
     normalised : bool
         Whether the weights |G| of a round are divided by their sum.
+    largest_curvature : float or None
+        The most that the second derivative of a pair of weight 1 can be, in the units of G; None where it has no bound,
+        or where labels of a sample depend on each other.
     slope : float
         Of the log odds of a label along its score, by theory.
     of_numbers : bool
@@ -56,6 +59,7 @@ class Loss(Plugin, ABC):
     has_curvature = False
     shifted = False
     normalised = False
+    largest_curvature: float | None = None
     slope = 2.0
     of_numbers = False
     is_log = False

@@ -11,6 +11,7 @@ class Hinge(PairLoss):
     """max(0, 1 - F Y)^2: margins beyond 1 cost nothing, others as in least squares."""
 
     name = "hinge"
+    largest_curvature = 2.0
 
     @staticmethod
     def value(y, f, a):

@@ -26,6 +26,7 @@ class Huber(RealLoss):
 
     delta: float = 0.5
     name = "huber"
+    largest_curvature = 1.0
 
     def __post_init__(self):
         if not self.delta > 0:

@@ -39,6 +39,7 @@ class Logistic(Loss):
     name = "logistic"
     sweep = staticmethod(sweep)
     has_curvature = True
+    largest_curvature = 0.5
 
     def initial_scores(self, target):
         """Half the log odds of each label, the best constant."""

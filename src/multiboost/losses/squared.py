@@ -11,6 +11,7 @@ class Squared(RealLoss):
     """(y - f)^2 / 2 (Murphy 2012, Table 16.1)."""
 
     name = "squared"
+    largest_curvature = 1.0
 
     @staticmethod
     def value(y, f, a):
