@@ -51,11 +51,14 @@ class Trial:
         self.team = team
         labels = target.take(rows)
         fold = np.arange(rows.size) % _FOLDS
+        n_folds = min(_FOLDS, rows.size) if rows.size <= _FEW else 1
+        apart = np.flatnonzero(fold < n_folds)  # rows that are held out once; the table is asked for them once, too
+        table = binned.table.take(rows[apart])
+        table = table if isinstance(table, SparseTable) else table.encoded()
         self.folds = []
-        for k in range(min(_FOLDS, rows.size) if rows.size <= _FEW else 1):
+        for k in range(n_folds):
             inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            held_out = binned.table.take(rows[outside])
-            held_out = held_out if isinstance(held_out, SparseTable) else held_out.encoded()
+            held_out = table.take(np.flatnonzero(fold[apart] == k))
             one = _Fold(binned.take(rows[inside]), labels.take(inside), held_out, labels.take(outside))
             self.folds.append(one)
         self._begun: dict[str, list[Run]] = {}  # by the digests of plans
