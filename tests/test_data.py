@@ -1,5 +1,7 @@
 """Tables, bins, targets and initial weights."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -18,6 +20,7 @@ from multiboost.data.kinds import as_labels, recognise
 from multiboost.data.layout import Layout
 from multiboost.data.table import Column, DenseTable, EncodedTable, Frame, SparseTable, as_table
 from multiboost.data.target import Target
+from multiboost.estimators.validation import learn_table
 from multiboost.kernels.blocks import bin_of
 from multiboost.kernels.team import Team
 from multiboost.losses import LOSSES
@@ -429,6 +432,43 @@ class TestTable:
             frame = pa.table({"n": numbers, "f": flags})
         rows = as_table(frame).rows(0, 3)
         np.testing.assert_array_equal(rows, [[1, 1], [np.nan, np.nan], [3, 0]])
+
+    @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+    def test_all_columns_at_once_are_the_columns_one_by_one(self, library):
+        """Numbers of any type, missing or not: rows and columns say the same, whichever way they are made."""
+        data = {
+            "a": np.array([1, 2, 250], np.uint8),
+            "b": np.array([-1, 2**53 - 1, 3]),
+            "c": np.array([0.1, 2, 3], np.float32),
+            "d": np.array([0.1, np.nan, 3.0]),
+        }
+        make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library]
+        whole = {"n": pd.array([1, None, 3], dtype="Int64") if library == "pandas" else [1, None, 3]}
+        for columns in (data, {"d": data["d"]}, {"a": data["a"]}, {**data, **whole}, whole):
+            table = as_table(make(columns))
+            one_by_one = np.stack([c.values for c in table.columns(0, table.n_columns)], axis=1)
+            rows = table.rows(0, 3)
+            np.testing.assert_array_equal(rows, one_by_one)
+            assert rows.flags.c_contiguous and rows.flags.writeable
+            np.testing.assert_array_equal(table.take(np.array([2, 0])).rows(0, 2), one_by_one[[2, 0]])
+
+    @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+    def test_wide_frames_take_no_square(self, library):
+        """Eight times the columns take at most twenty times as long, where a square would be 64 times."""
+        make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library]
+
+        def seconds(n_columns):
+            frame = make({f"c{j}": np.arange(3.0) for j in range(n_columns)})
+            begin = time.process_time()
+            clf = MultiBoostClassifier()
+            table, _ = learn_table(clf, frame)
+            table.columns(0, n_columns)
+            table.rows(0, 3)
+            learn_table(clf, frame, nominal_features=[f"c{j}" for j in range(0, n_columns, 2)])
+            return time.process_time() - begin
+
+        seconds(10)
+        assert seconds(4000) < 20 * seconds(500) + 0.3
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, np.float32, bool])
     def test_dtypes_of_columns(self, dtype):

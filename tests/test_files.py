@@ -1457,3 +1457,20 @@ def test_reading_is_linear(put, text):
 
     seconds("x")  # what is imported or made once
     assert seconds(text) < 20 * seconds(text[: len(text) // 8]) + 0.5
+
+
+@pytest.mark.parametrize("field", ["1.5", "x", ""])
+def test_wide_csv_is_linear(put, field):
+    """Eight times the columns take at most twenty times as long, where a square would be 64 times."""
+
+    def seconds(n_columns):
+        head = ",".join(f"c{j}" for j in range(n_columns))
+        path = put("a.csv", head + "\n" + ",".join([field] * n_columns) + "\n" + ",".join(["x"] * n_columns) + "\n")
+        begin = time.process_time()
+        content = read_file(path)
+        list(read_batches(path))
+        write_table(content, path)
+        return time.process_time() - begin
+
+    seconds(10)
+    assert seconds(8000) < 20 * seconds(1000) + 0.5

@@ -54,13 +54,16 @@ class Trial:
         self.team, self.n_rows = team, binned.n_rows
         labels = target.take(rows)
         fold = np.arange(rows.size) % _FOLDS
-        self.folds = []
         if n_folds is None:
             n_folds = _FOLDS if rows.size <= _FEW else 1
-        for k in range(min(n_folds, rows.size)):
+        n_folds = min(n_folds, rows.size)
+        apart = np.flatnonzero(fold < n_folds)  # rows that are held out once; the table is asked for them once, too
+        table = binned.table.take(rows[apart])
+        table = table if isinstance(table, SparseTable) else table.encoded()
+        self.folds = []
+        for k in range(n_folds):
             inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            held_out = binned.table.take(rows[outside])
-            held_out = held_out if isinstance(held_out, SparseTable) else held_out.encoded()
+            held_out = table.take(np.flatnonzero(fold[apart] == k))
             one = _Fold(binned.take(rows[inside]), labels.take(inside), held_out, labels.take(outside))
             self.folds.append(one)
         self._begun: dict[str, list[Run]] = {}  # by the digests of plans

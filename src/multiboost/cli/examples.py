@@ -335,7 +335,7 @@ def aligned(examples: Examples, names: Sequence[str] | None, n_columns: int, own
     here = set(examples.names)
     absent = [name for name in names if name not in here]
     if absent:
-        close = get_close_matches(absent[0], examples.names, 1)
+        close = get_close_matches(absent[0], examples.names[:10_000], 1)
         hint = f"; is it {close[0]!r} there?" if close else f"; it has {listed(examples.names)}"
         raise BadInput(f"{examples.file} has no column {absent[0]!r}, which {owner} has{hint}")
     wanted = set(names)
@@ -377,8 +377,7 @@ def check_numbers(examples: Examples, nominal: set[str]) -> None:
     """
     if not examples.is_table:
         return
-    for name in examples.names:
-        column = examples.X.column(name)
+    for name, column in zip(examples.names, examples.X.itercolumns(), strict=True):
         if name not in nominal and _is_text(column):
             strange = next((v for v in column.to_pylist() if v is not None and not _is_number(v)), "")
             what = f"text such as {strange!r}" if strange else "text"
@@ -410,9 +409,8 @@ def text_columns(examples: Examples) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     if examples.is_table:
-        found = {
-            name: _distinct(examples.X.column(name)) for name in examples.names if _is_text(examples.X.column(name))
-        }
+        columns = zip(examples.names, examples.X.itercolumns(), strict=True)
+        found = {name: _distinct(column) for name, column in columns if _is_text(column)}
     if hasattr(examples.y, "num_rows"):
         found |= {
             name: _distinct(examples.y.column(name)) for name in examples.target if _is_text(examples.y.column(name))

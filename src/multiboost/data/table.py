@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -240,24 +241,31 @@ class Frame(Table):
         self.frame = frame
         self.names = [str(name) for name in frame.columns]
         self.n_rows, self.n_columns = frame.shape
-        self._dense: np.ndarray | None = None
         self.categories = categories
 
+    @cached_property
+    def _series(self) -> list:
+        """The columns, taken once: a frame that is asked for one of them lists the names of all."""
+        return list(self.frame.iter_columns())
+
+    @cached_property
+    def _dtypes(self) -> list:
+        return list(self.frame.schema.values())
+
     def says_nominal(self, j):
-        dtype = str(self.frame[:, j].dtype)
+        dtype = str(self._dtypes[j])
         if dtype in ("Object", "Unknown"):
-            return any(isinstance(v, str) for v in self.frame[:, j].to_list())
+            return any(isinstance(v, str) for v in self._series[j].to_list())
         return dtype == "String" or dtype.startswith(("Categorical", "Enum"))
 
     def _factor(self, j):
-        return factor_of_series(self.frame[:, j])
+        return factor_of_series(self._series[j])
 
     def _values(self, j: int) -> np.ndarray:
         categories = self.categories[j] if self.categories is not None else None
         if categories is not None:
             return self._category_numbers(j, categories)
-        series = self.frame[:, j]
-        dtype = series.dtype
+        series, dtype = self._series[j], self._dtypes[j]
         as_objects = str(dtype) in ("Boolean", "Unknown", "Object")
         if not (dtype.is_numeric() or as_objects):
             remedy = "encode it as numbers, name it in nominal_features of fit if it is nominal, or leave it out"
@@ -273,13 +281,25 @@ class Frame(Table):
             raise ValueError(f"column {self.label(j)} does not hold numbers: {error}") from error
 
     def columns(self, first, last):
+        nominal = self.categories is not None and any(c is not None for c in self.categories[first:last])
+        if self.frame.implementation.is_pandas() and not nominal:  # its columns are slow one by one
+            plain = plain_numbers(self.frame[:, first:last])
+            if plain is not None:
+                return [Column(values) for values in np.array(plain.T, order="C")]
         return [Column(self._values(j)) for j in range(first, last)]
 
+    @cached_property
+    def _dense(self) -> np.ndarray:
+        """All values: at once where the library can, else column by column."""
+        plain = None if self.categories is not None else plain_numbers(self.frame)
+        if plain is not None:
+            return np.array(plain, dtype=np.float64, order="C")
+        values = np.empty((self.n_rows, self.n_columns))
+        for j in range(self.n_columns):
+            values[:, j] = self._values(j)
+        return values
+
     def rows(self, first, last):
-        if self._dense is None:
-            self._dense = np.empty((self.n_rows, self.n_columns))
-            for j in range(self.n_columns):
-                self._dense[:, j] = self._values(j)
         return self._dense[first:last]
 
     def take(self, rows):
@@ -287,6 +307,24 @@ class Frame(Table):
 
     def native(self, first, last):
         return self.frame[first:last].to_native()
+
+
+def plain_numbers(frame) -> np.ndarray | None:
+    """A (narwhals) frame of nothing but plain numbers as one array, as fast as its library makes it; None for others."""
+    native, kind = frame.to_native(), frame.implementation
+    if kind.is_pandas() and all(isinstance(t, np.dtype) and t.kind in "iuf" for t in set(native.dtypes)):
+        return native.to_numpy(dtype=np.float64)
+    if kind.is_polars() and all(t.is_integer() or t.is_float() for t in set(native.dtypes)):
+        values = native.to_numpy()
+        return values if values.dtype.kind in "iuf" else None
+    if kind.is_pyarrow() and all(
+        str(t).startswith(("int", "uint", "float", "double")) for t in set(native.schema.types)
+    ):
+        values = np.empty(native.shape[::-1])  # a column is a row here: written as one piece
+        for row, column in zip(values, native.itercolumns(), strict=True):
+            row[:] = column.to_numpy()
+        return values.T
+    return None
 
 
 def _float64():
@@ -297,8 +335,9 @@ def _float64():
 
 def is_frame(X) -> bool:
     """Whether X is a data frame of one of the libraries we know."""
-    return (hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "schema") or hasattr(X, "dtypes"))) or (
-        type(X).__module__.partition(".")[0] == "pyarrow"
+    kind = type(X)  # the frame itself would list all its columns to answer
+    return (hasattr(kind, "columns") and any(hasattr(kind, name) for name in ("iloc", "schema", "dtypes"))) or (
+        kind.__module__.partition(".")[0] == "pyarrow"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from numbers import Integral
 
 import numpy as np
@@ -81,10 +82,11 @@ def nominal_mask(nominal_features, table: Table) -> np.ndarray:
         raise ValueError("nominal_features mixes kinds; give names, positions or booleans")
     if table.names is None:
         raise ValueError("nominal_features has names, but X has no column names; give positions or a data frame")
+    at = {name: j for j, name in enumerate(table.names)}
     for name in nominal_features:
-        if name not in table.names:
+        if name not in at:
             raise ValueError(f"nominal_features: X has no column {name!r}; it has {', '.join(map(repr, table.names))}")
-        mask[table.names.index(name)] = True
+        mask[at[name]] = True
     return mask
 
 
@@ -144,10 +146,10 @@ def _check_shape(estimator, door, X, *, reset: bool, nominal: bool) -> Table:
 
 def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
     names = table.names or []
-    twice = {name for name in names if names.count(name) > 1}
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
-        raise ValueError(f"two columns of X have the same name: {', '.join(sorted(twice))}; rename one")
-    if hasattr(X, "__dataframe__") and not hasattr(X, "schema"):
+        raise ValueError(f"two columns of X have the same name: {', '.join(twice)}; rename one")
+    if hasattr(X, "iloc"):
         validate_data(door, X, reset=reset, skip_check_array=True)  # pandas: scikit-learn's own messages
         return
     if reset:
@@ -156,8 +158,9 @@ def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
         return
     seen = getattr(door, "feature_names_in_", None)
     if seen is not None and list(seen) != list(names):
-        unknown = [n for n in names if n not in set(seen)]
-        absent = [n for n in seen if n not in set(names)]
+        then, now = set(seen), set(names)
+        unknown = [n for n in names if n not in then]
+        absent = [n for n in seen if n not in now]
         raise ValueError(
             "The feature names should match those that were passed during fit.\n"
             + (f"Feature names unseen at fit time: {', '.join(unknown)}\n" if unknown else "")

@@ -173,8 +173,9 @@ class DelimitedReader(Reader):
             reader = self._open(stream, block, {**dict.fromkeys(names, pa.string()), **forced})
             for batch in reader:
                 n_rows += batch.num_rows
-                for name, guess in guesses.items():
-                    guess.see(batch.column(name))
+                for name, column in zip(names, batch.columns, strict=True):
+                    if name in guesses:
+                        guesses[name].see(column)
             self._check_quotes(stream)
             self._check_types(pa.Table.from_batches([], reader.schema))
         if not n_rows:
@@ -182,19 +183,21 @@ class DelimitedReader(Reader):
         return block, {**forced, **{name: guess.type() for name, guess in guesses.items()}}
 
     def _content(self, table) -> Content:
+        names = table.column_names
+        table = self.pa.Table.from_arrays([self._settled(column) for column in table.itercolumns()], names=names)
+        return Content(self.source.name, self.source.format, names, table=table)
+
+    def _settled(self, column):
+        """A column with what is missing as null; numbers where there is nothing in it."""
         import pyarrow.compute as pc
 
         pa = self.pa
-        for j, kind in enumerate(table.schema.types):
-            if pa.types.is_string(kind):
-                column = table.column(j)
-                absent = pc.is_in(column, pa.array(["", *self.missing], pa.string()))
-                if pc.any(absent).as_py():
-                    column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
-                    table = table.set_column(j, table.column_names[j], column)
-            elif pa.types.is_null(kind):
-                table = table.set_column(j, table.column_names[j], table.column(j).cast(pa.float64()))
-        return Content(self.source.name, self.source.format, table.column_names, table=table)
+        if pa.types.is_null(column.type):
+            return column.cast(pa.float64())
+        if not pa.types.is_string(column.type):
+            return column
+        absent = pc.is_in(column, pa.array(["", *self.missing], pa.string()))
+        return pc.if_else(absent, pa.scalar(None, pa.string()), column) if pc.any(absent).as_py() else column
 
     def _diagnosis(self, error: Exception):
         """What pyarrow complains of, with the line."""

@@ -66,17 +66,15 @@ def plain_text(table) -> Any:
     def is_other_text(kind) -> bool:
         return pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
-    for j, field in enumerate(table.schema):
-        column = table.column(j)
-        if is_other_text(field.type):
-            column = column.cast(pa.string())
-        elif pa.types.is_dictionary(field.type) and is_other_text(field.type.value_type):
-            chunks = [
-                pa.DictionaryArray.from_arrays(c.indices.cast(pa.int32()), c.dictionary.cast(pa.string()))
-                for c in column.chunks
-            ]
-            column = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
-        else:
-            continue
-        table = table.set_column(j, field.name, column)
-    return table
+    def plain(column):
+        if is_other_text(column.type):
+            return column.cast(pa.string())
+        if not (pa.types.is_dictionary(column.type) and is_other_text(column.type.value_type)):
+            return column
+        chunks = [
+            pa.DictionaryArray.from_arrays(c.indices.cast(pa.int32()), c.dictionary.cast(pa.string()))
+            for c in column.chunks
+        ]
+        return pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
+
+    return pa.Table.from_arrays([plain(column) for column in table.itercolumns()], names=table.column_names)

@@ -171,15 +171,16 @@ def _write_delimited(content: Content, file, path, delimiter: str) -> None:
     from pyarrow import csv as arrow_csv
 
     table = _full_table(content, path)
-    for j, field in enumerate(table.schema):
-        column = table.column(j)
-        if pa.types.is_dictionary(field.type):
-            column = column.cast(field.type.value_type)
-        elif pa.types.is_nested(field.type):
-            raise FileError(path, f"csv cannot hold column {field.name!r} of type {field.type}")
+    columns = []
+    for name, column in zip(table.column_names, table.itercolumns(), strict=True):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        elif pa.types.is_nested(column.type):
+            raise FileError(path, f"csv cannot hold column {name!r} of type {column.type}")
         if table.num_columns == 1 and column.null_count:
             column = column.cast(pa.string()).fill_null("")  # written as "", for an empty line would be skipped
-        table = table.set_column(j, field.name, column)
+        columns.append(column)
+    table = pa.Table.from_arrays(columns, names=table.column_names)
     try:
         arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(delimiter=delimiter))
     except pa.ArrowException as error:

@@ -13,6 +13,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
+from numba.extending import register_jitable
 
 # Most kernels allocate nothing, so that references to their arrays need not be counted; none
 # is called from C.  Both save a little of the time of compiling them.  What does not count
@@ -79,6 +80,11 @@ def njit(*, cache, **options):
 class _CFunc(CFunc):
     def enable_caching(self):
         self._cache = KernelCache(self._pyfunc)
+
+
+def part_of_kernels(function):
+    """The same function, which kernels may call from now on; for Python it stays as it is."""
+    return register_jitable(function)
 
 
 def is_ours(function) -> bool:

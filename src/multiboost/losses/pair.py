@@ -16,9 +16,8 @@ from functools import cache
 from typing import ClassVar
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ..kernels.compiler import is_ours
+from ..kernels.compiler import is_ours, part_of_kernels
 from . import Loss
 
 _POINTS = 200  # at which the formulas of a loss from elsewhere are compared
@@ -29,7 +28,7 @@ _FAR = 3.0  # such points are this far from 0
 @cache
 def _sweep(value, pull, curvature, of_numbers: bool) -> Callable:
     """The sweep of a loss, see `Loss`."""
-    value, pull, curvature = register_jitable(value), register_jitable(pull), register_jitable(curvature)
+    value, pull, curvature = part_of_kernels(value), part_of_kernels(pull), part_of_kernels(curvature)
 
     def sweep(state, first, last, shift, sums):
         n_labels = state.n_labels
