@@ -449,7 +449,8 @@ class TestTable:
             one_by_one = np.stack([c.values for c in table.columns(0, table.n_columns)], axis=1)
             rows = table.rows(0, 3)
             np.testing.assert_array_equal(rows, one_by_one)
-            assert rows.flags.c_contiguous and rows.flags.writeable
+            assert rows.flags.c_contiguous
+            assert rows.flags.writeable
             np.testing.assert_array_equal(table.take(np.array([2, 0])).rows(0, 2), one_by_one[[2, 0]])
 
     @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -77,8 +77,8 @@ def matched_numbers(examples: Any, kind: Real, owner: str) -> np.ndarray:
     """
     file, y = examples.file, examples.y
     if kind.is_single == hasattr(y, "num_rows"):
-        here = "several targets" if kind.is_single else "one target"
-        raise BadInput(f"{file}: {here} given, but {owner} has {kind.n_targets}; name them with --target")
+        given = "several targets" if kind.is_single else "one target"
+        raise BadInput(f"{file}: {given} given, but {owner} has {kind.n_targets}; name them with --target")
     if kind.is_single:
         return y
     names, here = [str(name) for name in kind.classes[0]], list(y.column_names)

@@ -310,7 +310,7 @@ class Frame(Table):
 
 
 def plain_numbers(frame) -> np.ndarray | None:
-    """A (narwhals) frame of nothing but plain numbers as one array, as fast as its library makes it; None for others."""
+    """A (narwhals) frame of nothing but plain numbers as one array, made by its library; None for others."""
     native, kind = frame.to_native(), frame.implementation
     if kind.is_pandas() and all(isinstance(t, np.dtype) and t.kind in "iuf" for t in set(native.dtypes)):
         return native.to_numpy(dtype=np.float64)

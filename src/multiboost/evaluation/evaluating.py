@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ..data.kind import TargetKind
 from ..data.kinds import LabelKind
 from ..data.real import Real
 from ..estimators.threads import thread_count
@@ -47,7 +46,7 @@ class View:
     evaluation: Callable[..., Any]
 
 
-VIEWS: dict[type[TargetKind], View] = {
+VIEWS: dict[type, View] = {  # by the class of a TargetKind
     LabelKind: View(Answers, Outcome, evaluation_of),
     Real: View(Numbers, Residuals, regression_of),
 }
