@@ -82,7 +82,7 @@ def estimator_of(model: Model, path):
     path : str or path
         For messages.
     """
-    from .booster import ESTIMATORS
+    from .fitted import ESTIMATORS
 
     for home in _HOMES:
         import_module(f".{home}", __package__)

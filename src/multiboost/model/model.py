@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
 from .ensemble import Ensemble
+from .policy import Policy, exit_policy
 from .single import Single
+from .walker import Walker
 
 STEEPEST = 2.0  # the slope of theory: a score is half the log odds of its label
 
@@ -72,6 +75,8 @@ class Model:
         The class that trained it.
     parameters : dict
         Its parameters.
+    policy : Policy or None
+        Which base classifiers a row needs; None: all of them.
     """
 
     ensemble: Ensemble
@@ -84,6 +89,16 @@ class Model:
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    policy: Policy | None = None
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "walker"}
+
+    @cached_property
+    def walker(self) -> Walker:
+        """The ensemble as the policy uses it; all of it where there is no policy."""
+        policy = exit_policy(self.n_rounds, {}, {}) if self.policy is None else self.policy
+        return Walker(self.ensemble, policy, self.kind.task_start)
 
     @property
     def n_rounds(self) -> int:
@@ -91,7 +106,7 @@ class Model:
 
     def digest(self) -> str:
         """The same for the same bits, whatever file they come from."""
-        return self.ensemble.digest()
+        return self.ensemble.digest() + ("" if self.policy is None else f"-{self.policy.digest()}")
 
     def table(self, X) -> Table:
         """Rows that need no checks: X has the model's columns in their order."""
@@ -100,11 +115,13 @@ class Model:
         return table
 
     def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
-        """F of every row, (n, K); after all rounds or the first of them."""
+        """F of every row, (n, K): as the policy leaves it, after all rounds, or after the first of them."""
+        if self.policy is not None and n_rounds is None:
+            return self.walker.scores(table, team)
         return self.ensemble.scores(table, team, n_rounds)
 
     def staged_scores(self, table: Table, team: Team) -> Iterator[np.ndarray]:
-        """F of every row after each round, (n, K), good until the next round."""
+        """F of every row after each round, (n, K), good until the next round; without the policy."""
         rows = self.ensemble.rows(table, 0, table.n_rows)
         scores = np.tile(self.ensemble.initial, (table.n_rows, 1))
         for t in range(self.n_rounds):
@@ -134,4 +151,5 @@ class Model:
 
     def single(self) -> Single:
         """The model for one row at a time, without checks, within microseconds."""
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories)
+        walker = None if self.policy is None else self.walker
+        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, walker)

@@ -7,8 +7,10 @@ import numpy as np
 from ..data.categories import Categories
 from ..data.kind import TargetKind
 from ..kernels.predict import add_row
+from ..kernels.walk import walk_row
 from .ensemble import Ensemble
 from .tiles import padded
+from .walker import Walker
 
 
 class Single:
@@ -28,6 +30,8 @@ class Single:
     n_features : int
     categories : list of (Categories or None) or None
         Of each column, None for numbers.
+    walker : Walker or None, default=None
+        For a model with a policy.
 
     Raises
     ------
@@ -46,7 +50,12 @@ class Single:
     """
 
     def __init__(
-        self, kind: TargetKind, ensemble: Ensemble, n_features: int, categories: list[Categories | None] | None
+        self,
+        kind: TargetKind,
+        ensemble: Ensemble,
+        n_features: int,
+        categories: list[Categories | None] | None,
+        walker: Walker | None = None,
     ):
         if ensemble.phi:
             raise ValueError(
@@ -54,8 +63,10 @@ class Single:
                 "use predict or decision_function"
             )
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
-        self._initial = padded(ensemble.initial)
+        self._walker = walker
+        self._initial = padded(ensemble.initial) if walker is None else ensemble.initial
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
+        self._n_categories = n_categories
         self._arrays = (
             n_categories, ensemble.feature, ensemble.threshold, ensemble.missing_right, ensemble.child,
             ensemble.set_start, ensemble.sets, padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
@@ -76,9 +87,15 @@ class Single:
         """
         total = self._initial.copy()
         row, product = np.empty(self._n_features), np.empty(total.size)
-        if not add_row(x, *self._arrays, row, product, total):
+        if not self._add(x, row, product, total):
             raise ValueError(f"x has {x.size} numbers; the model has {self._n_features} columns")
         return total[: self._n_labels]
+
+    def _add(self, x: np.ndarray, row: np.ndarray, product: np.ndarray, total: np.ndarray) -> bool:
+        """Add the votes; false where x does not have the model's columns."""
+        if self._walker is None:
+            return add_row(x, *self._arrays, row, product, total)
+        return walk_row(x, self._n_categories, self._walker.sequence, self._walker.rules, row, product, total) >= 0
 
     def predict(self, x: np.ndarray):
         """The class of one row; of several labels or tasks an array.

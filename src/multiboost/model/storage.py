@@ -14,7 +14,8 @@ from ..data.categories import Categories
 from ..data.kind import KINDS
 from .ensemble import Ensemble, EnsembleBuilder
 from .model import Columns, Model
-from .modelfile import ModelFileError, read_model, write_model
+from .modelfile import SCHEMA, ModelFileError, read_model, write_model
+from .policy import Policy
 
 # What comes of a header or of arrays that are not what they should be.
 WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
@@ -50,6 +51,7 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         "history": history,
         "state": sorted(model.state),
         "data": model.data,
+        **({} if model.policy is None else _policy_header(model.policy)),
         **(more_header or {}),
     }
     arrays = {f"ensemble.{name}": array for name, array in model.ensemble.arrays().items()}
@@ -66,7 +68,14 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
     for j, categories in enumerate(model.columns.categories or []):
         if categories is not None:
             arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
+    if model.policy is not None:
+        arrays.update({f"policy.{name}": array for name, array in model.policy.arrays().items()})
     write_model(path, header, {**arrays, **(more_arrays or {})})
+
+
+def _policy_header(policy: Policy) -> dict[str, Any]:
+    """What a header says of a policy; the schema is a later one, so that no reader leaves the policy out."""
+    return {"schema": SCHEMA, "policy": {"state": policy.state, "about": policy.about}}
 
 
 def _plain(classes: np.ndarray, what: str) -> np.ndarray:
@@ -107,6 +116,7 @@ def load_with(path) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
     try:
         sound = is_sound(model.ensemble, model.columns, model.kind.n_labels)
+        sound = sound and (model.policy is None or model.policy.is_sound(model.n_rounds, model.kind.n_labels))
     except WRONG:
         sound = False
     if not sound:
@@ -140,6 +150,16 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         data=header["data"],
         estimator=header["estimator"],
         parameters=header["parameters"],
+        policy=_read_policy(header, arrays) if "policy" in header else None,
+    )
+
+
+def _read_policy(header: dict, arrays: dict[str, np.ndarray]) -> Policy:
+    told = header["policy"]
+    return Policy(
+        told["state"],
+        **{name: arrays[f"policy.{name}"] for name in ("cuts", "actions", "restart")},
+        about=told["about"],
     )
 
 
