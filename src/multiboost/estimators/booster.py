@@ -134,7 +134,7 @@ class Booster(Fitted, ABC):
             if checkpoint or resumed is not None:
                 binned.digest()  # while the bins are there
             if going_on:
-                plan, start = self.plan_, self._start(data.table, team)
+                plan, start = self.plan_, self._start(data, team)
             elif resumed is not None:
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
             else:
@@ -154,7 +154,8 @@ class Booster(Fitted, ABC):
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
             keep = run.run(rounds, [*every, *(callbacks or []), *saved])
             if run.n_rounds == 0:
-                raise ValueError(f"nothing can be learned from this table: {run.stopped}")
+                few = " of 1 sample" if data.target.n_rows == 1 else ""
+                raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
             model = model_of(keep)
         self._become(model, plan)
         if run.stopped and self.verbose:
@@ -210,10 +211,10 @@ class Booster(Fitted, ABC):
         other.__dict__ = {**vars(self), **of_columns(columns), "model_": _Known(columns)}
         return other
 
-    def _start(self, table: Table, team: Team) -> Start:
+    def _start(self, data: _Table, team: Team) -> Start:
         """Where a warm start goes on from."""
         model = self.model_
-        return Start(model.ensemble, model.ensemble.scores(table, team), model.history, model.state)
+        return Start(model.ensemble, model.scores(data.table, team, model.n_rounds), model.history, model.state)
 
     def _rounds_to_go(self, plan: Plan, start: Start | None) -> int:
         made = 0 if start is None else start.ensemble.n_rounds

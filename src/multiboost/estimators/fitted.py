@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.plan import Plan
 from ..kernels.team import Team
+from ..losses import Loss
 from ..model.ensemble import Ensemble
 from ..model.model import Columns, Model
 from ..model.single import Single
@@ -71,6 +72,12 @@ class Fitted(BaseEstimator):
         self.__dict__ = {**kept, **fitted}
 
     # What a user may ask of a fitted one.
+
+    @property
+    def answer_loss_(self) -> Loss:
+        """What answers are measured with: the loss of the training."""
+        check_is_fitted(self)
+        return self.plan_.loss
 
     @property
     def categories_(self) -> list[np.ndarray | None]:
