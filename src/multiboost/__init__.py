@@ -11,6 +11,10 @@ _HOMES = {
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
+    "MDDAGClassifier": ".estimators.mddag",
+    "SoftCascadeClassifier": ".estimators.cascades",
+    "WaldBoostClassifier": ".estimators.cascades",
+    "ViolaJonesClassifier": ".estimators.cascades",
     "Stump": ".base",
     "Tree": ".base",
     "Product": ".base",
@@ -34,16 +38,24 @@ _HOMES = {
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
+    "detection_curve": ".evaluation.detection",
+    "staged_detection_curve": ".evaluation.detection",
+    "quality_curve": ".evaluation.detection",
+    "LeanCurveDisplay": ".evaluation.lean_displays",
+    "DecisionDagDisplay": ".evaluation.lean_displays",
     "write_report": ".report",
 }
 __all__ = [
     "AdaBoostMHClassifier",
     "Callback",
+    "DecisionDagDisplay",
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
+    "LeanCurveDisplay",
     "LearningCurveDisplay",
     "Log",
+    "MDDAGClassifier",
     "MarginDistributionDisplay",
     "MedianBoostRegressor",
     "ModelFileError",
@@ -53,16 +65,22 @@ __all__ = [
     "Progress",
     "Selector",
     "ShapeDisplay",
+    "SoftCascadeClassifier",
     "StopOnInterrupt",
     "Stump",
     "TimeLimit",
     "Tree",
+    "ViolaJonesClassifier",
+    "WaldBoostClassifier",
     "additive_shapes",
+    "detection_curve",
     "evaluate",
     "learning_curves",
     "load_model",
     "named_importances",
+    "quality_curve",
     "round_rules",
+    "staged_detection_curve",
     "staged_evaluation",
     "write_report",
 ]
@@ -71,6 +89,8 @@ if TYPE_CHECKING:
     from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
+    from .estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
+    from .estimators.mddag import MDDAGClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
     from .estimators.multiboost_regressor import MultiBoostRegressor
@@ -83,7 +103,9 @@ if TYPE_CHECKING:
         round_rules,
         staged_evaluation,
     )
+    from .evaluation.detection import detection_curve, quality_curve, staged_detection_curve
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .evaluation.lean_displays import DecisionDagDisplay, LeanCurveDisplay
     from .model.modelfile import ModelFileError
     from .report import write_report
 

@@ -73,10 +73,16 @@ def _facts(classifier) -> dict[str, Any]:
         "min_category_rows": plan.min_category_rows,
         # What only some estimators have.
         **{name: _plain(getattr(classifier, name)) for name in _SOME if hasattr(classifier, name)},
-        "seed": classifier.random_state,
-        "training_error": float(classifier.history_["training_error"][-1]),
-        "digest": classifier.ensemble_.digest(),
+        "seed": getattr(classifier, "random_state", None),
+        **_of_training(classifier.history_),
+        **({} if classifier.model_.policy is None else {"policy": classifier.model_.policy.about}),
+        "digest": classifier.model_.digest(),
     }
+
+
+def _of_training(history) -> dict[str, float]:
+    """Stages of a cascade are trained for themselves, and have no history in common."""
+    return {"training_error": float(history["training_error"][-1])} if "training_error" in history else {}
 
 
 def _plain(value: Any) -> Any:
@@ -85,5 +91,5 @@ def _plain(value: Any) -> Any:
 
 
 def _rounds(classifier) -> list[dict[str, Any]]:
-    edge, alpha = classifier.history_["edge"], classifier.history_["alpha"]
+    edge, alpha = (classifier.history_.get(name, np.zeros(0)) for name in ("edge", "alpha"))
     return [{"round": t + 1, "edge": float(edge[t]), "alpha": float(alpha[t])} for t in range(np.size(edge))]

@@ -127,8 +127,8 @@ class Labelled(ClassifierMixin, Fitted):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows that the model was not trained on, at least log(1 - confidence) / log(1 - max_disagreement) of them: 2995
-            for the defaults.
+            Rows that the model was not trained on, at least log(1 - confidence) / log(1 - max_disagreement) of them:
+            2995 for the defaults.
         max_disagreement : float, default=0.001
         confidence : float, default=0.95
 

@@ -22,9 +22,9 @@ _INLINE = {**INLINE, "fastmath": False}
 class World(NamedTuple):
     """What episodes earn and cost.
 
-    label (n,): the number of the right label, of binary models 0 or 1.  weight (n,): of its reward.  cost (rounds,): of base
-    classifiers.  feature_cost (columns,): of columns, paid when first needed; empty where base classifiers cost.  scale:
-    rewards see margins divided by it.
+    label (n,): the number of the right label, of binary models 0 or 1.  weight (n,): of its reward.  cost (rounds,): of
+    base classifiers.  feature_cost (columns,): of columns, paid when first needed; empty where base classifiers cost.
+    scale: rewards see margins divided by it.
     """
 
     X: np.ndarray
@@ -36,7 +36,7 @@ class World(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room to work in: for the scores and a product of labels, a step of the episode each, the columns that are paid."""
+    """Room to work in: scores and a product, (K,); the steps of an episode, (rounds,); columns that are paid."""
 
     scores: np.ndarray
     product: np.ndarray
@@ -70,7 +70,7 @@ def _below(state, n):
 
 @njit(**_INLINE)
 def _pay(x, sequence, world, t, paid, mark):
-    """What base classifier t costs for a row: its own cost, or that of the columns it needs and that are not paid yet."""
+    """What base classifier t costs for a row: its own cost, or that of the columns that are needed and not paid."""
     if world.feature_cost.size == 0:
         return world.cost[t]
     total = 0.0
@@ -151,8 +151,8 @@ def update_backward(q, cells, actions, rewards, length, trace, rate, off_policy,
 
 @njit(**EXACT)
 def learn(
-    n_episodes, world, sequence, state, cuts, task_start, reward, beta, epsilon, trace, rate, off_policy, allowed, q, random,
-    room,
+    n_episodes, world, sequence, state, cuts, task_start, reward, beta, epsilon, trace, rate, off_policy, allowed, q,
+    random, room,
 ):  # fmt: skip
     """So many episodes, each of a random row, which follow Q but for a share epsilon of random actions."""
     n, n_rounds = len(world.X), len(q)
@@ -243,8 +243,8 @@ def _replay(i, t, world, sequence, room, mark):
 def roll_out(world, sequence, rules, reward, beta, epsilon, allowed, random, room, states, positions, values):
     """Random states, and what each action is worth there.
 
-    A random row follows the policy but for a share epsilon of random actions.  One of the states on its way is drawn, all
-    with the same probability; from there each action is tried, and the policy is followed after it.
+    A random row follows the policy but for a share epsilon of random actions.  One of the states on its way is drawn,
+    all with the same probability; from there each action is tried, and the policy is followed after it.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Scores of rows that leave where their margin is large, in tiles as `predict.add_scores_in_tiles`.
 
-After each exit the rows that stay move together, so that tiles are full.  Values become codes from one exit to the next, for
-the rows that are still there, and with the few cuts that the base classifiers in between have.
+After each exit the rows that stay move together, so that tiles are full.  Values become codes from one exit to the
+next, for the rows that are still there, and with the few cuts that the base classifiers in between have.
 """
 
 import numpy as np
@@ -39,13 +39,14 @@ def _move(r, to, n_columns, lanes, held, totals):
 @njit(**EXACT)
 def leave_in_tiles(
     tid, n_threads, sync, X, searches, n_cuts, cuts, first_search, tests, terms, sets, votes, lanes, first_term, ends,
-    margins, task_start, block_tiles, all_numbers, all_codes, all_leaves, all_totals, all_rows, all_held, scores, evaluated,
+    margins, task_start, block_tiles, all_numbers, all_codes, all_leaves, all_totals, all_rows, all_held, scores,
+    evaluated,
 ):  # fmt: skip
     """Scores (n, K), which begin as ``initial``, and the number of rounds of every row, (n,).
 
     Exit e is after round ends[e], for rows with a margin above margins[e]; the last one is the end, for all.  Searches
-    first_search[e] up to first_search[e + 1] are those of the rounds before exit e.  ``all_...`` is room to work in, a row
-    for each thread.
+    first_search[e] up to first_search[e + 1] are those of the rounds before exit e.  ``all_...`` is room to work in, a
+    row for each thread.
     """
     n, n_labels = np.uintp(scores.shape[0]), np.uintp(scores.shape[1])
     lanes, size = np.uintp(lanes), np.uintp(TILE)

@@ -1,7 +1,7 @@
 """Scores of rows that need not see all base classifiers: before each of them a policy says what to do.
 
-A policy is a table of actions.  Its rows are the base classifiers, and one more for the end; its columns are cells of the
-state, which is made of the scores so far.  Rows of a table are walked one by one, as each goes its own way.
+A policy is a table of actions.  Its rows are the base classifiers, and one more for the end; its columns are cells of
+the state, which is made of the scores so far.  Rows of a table are walked one by one, as each goes its own way.
 """
 
 from typing import NamedTuple
@@ -172,8 +172,8 @@ def _walk_on(x, sequence, rules, product, scores, path):
 def walk(tid, n_threads, sync, X, sequence, rules, products, scores, evaluated, paths):
     """Scores (n, K), which begin as ``initial``, and the number of base classifiers that were evaluated, (n,).
 
-    ``paths`` (n, rounds + 1) gets the actions, unless it is empty: (n, 0).  ``products`` (threads, K and more) is room to
-    work in.
+    ``paths`` (n, rounds + 1) gets the actions, unless it is empty: (n, 0).  ``products`` (threads, K and more) is room
+    to work in.
     """
     n = scores.shape[0]
     tile = next_item(sync)

@@ -1,1 +1,1 @@
-"""Lean classifiers: how much of a model a row needs.  All of them find a `Policy` for the base classifiers of a model."""
+"""Lean classifiers: all of them find a `Policy`, which says how much of a model a row needs."""

@@ -1,9 +1,9 @@
 """Early exit with a promise: a row leaves after the first rounds whose margin is large enough.
 
-Held-out rows say how large: the margin is lowered, step by step along a grid that depends on the model only, as long as the
-bound of Clopper and Pearson on the share of answers that differ from the whole model's stays below what is allowed, and not
-one step further.  As the steps are fixed beforehand and the first failure ends the search, the bound needs no correction
-for the many margins that were tried (fixed sequence testing; Angelopoulos et al., "Learn then test", 2021).
+Held-out rows say how large: the margin is lowered, step by step along a grid that depends on the model only, as long as
+the bound of Clopper and Pearson on the share of answers that differ from the whole model's stays below what is allowed,
+and not one step further.  As the steps are fixed beforehand and the first failure ends the search, the bound needs no
+correction for the many margins that were tried (fixed sequence testing; Angelopoulos et al., "Learn then test", 2021).
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def early_exit(model: Model, table: Table, team: Team, max_disagreement: float, 
 def _stages(model: Model, table: Table, team: Team, rounds: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Margins at each exit, and whether the answer differs from the last one, (exits, n)."""
     n, wanted, task_start = table.n_rows, set(rounds), np.asarray(model.kind.task_start, np.intp)
-    margins, answers = np.empty((len(rounds), n)), []
+    margins = np.empty((len(rounds), n))
+    answers: list[np.ndarray] = []
     for t, scores in enumerate(model.staged_scores(table, team), start=1):
         if t in wanted:
             team.run(margins_of, scores, task_start, margins[len(answers)])

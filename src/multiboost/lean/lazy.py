@@ -78,8 +78,9 @@ class _Columns:
         self.names = dict(enumerate(names))
         strange = [name for name in features if name not in set(names)]
         if strange:
-            known = ", ".join(map(repr, self.names.values())) if self.columns.names is not None else f"0 to {len(names) - 1}"
-            raise ValueError(f"features: the model has no column {strange[0]!r}; it has {known}")
+            raise ValueError(
+                f"features: the model has no column {strange[0]!r}; it has {', '.join(map(repr, self.names.values()))}"
+            )
         self.function = {j: features[name] for j, name in self.names.items() if name in features}
         self.calls = dict.fromkeys(self.function, 0)
         self.seconds = dict.fromkeys(self.function, 0.0)

@@ -1,4 +1,4 @@
-"""MDDAG's Markov decision process (Kegl 2011, 3.6.1): its states, what it costs and earns, and how a policy fares in it."""
+"""MDDAG's Markov decision process (Kegl 2011, 3.6.1): states, costs and rewards, and what a policy is worth."""
 
 from __future__ import annotations
 
@@ -110,9 +110,13 @@ def n_numbers(state: str, n_labels: int) -> int:
     return {"score": 1, "margin": 1, "leaders": 2, "labels": n_labels}[state]
 
 
-def even_cuts(model: Model, n_cells: int) -> np.ndarray:
-    """Cuts that divide all that scores can be, from minus to plus the sum of all votes, into cells of one size."""
-    return float(model.sizes()[-1]) * np.linspace(-1.0, 1.0, n_cells + 1)[1:-1]
+def cuts_of(model: Model, n_cells: int) -> np.ndarray:
+    """Cuts that divide all that scores can be, from minus to plus the sum of all votes, finer around 0.
+
+    They are the squares of even steps: most rows leave while their scores are small.
+    """
+    even = np.linspace(-1.0, 1.0, n_cells + 1)[1:-1]
+    return float(model.sizes()[-1]) * np.sign(even) * even**2
 
 
 def policy_of(state: str, cuts: np.ndarray, actions: np.ndarray, about: dict) -> Policy:
@@ -134,4 +138,3 @@ def whole(process: Process, state: str, cuts: np.ndarray) -> Policy:
     """The policy that evaluates all base classifiers."""
     cells = (len(cuts) + 1) ** n_numbers(state, process.model.ensemble.n_labels)
     return policy_of(state, cuts, np.full((process.n_rounds, cells), EVAL), {})
-

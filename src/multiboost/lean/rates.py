@@ -8,8 +8,8 @@ import math
 def upper_bound(count: int, n: int, confidence: float) -> float:
     """The rate that is not exceeded, with this confidence, where ``count`` of n independent rows were seen.
 
-    The one-sided bound of Clopper and Pearson (Biometrika 26, 1934): the largest p for which a binomial (n, p) count is at
-    most ``count`` with probability 1 - confidence or more.
+    The one-sided bound of Clopper and Pearson (Biometrika 26, 1934): the largest p for which a binomial (n, p) count is
+    at most ``count`` with probability 1 - confidence or more.
 
     Parameters
     ----------

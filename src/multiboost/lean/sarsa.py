@@ -1,8 +1,8 @@
 """Learning a policy from episodes: SARSA(lambda) or Q(lambda) on a table of values.
 
-States are cells of the scores, divided by the sum of all votes, before each base classifier (the thesis leaves the value
-function open; the authors' programs use such a table).  Every ``block`` episodes the policy is judged on the training
-set, and the best one is kept; the first one, which evaluates everything, takes part.
+States are cells of the scores, divided by the sum of all votes, before each base classifier (the thesis leaves the
+value function open; the authors' programs use such a table).  Every ``block`` episodes the policy is judged on the
+training set, and the best one is kept; the first one, which evaluates everything, takes part.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ..kernels.episodes import learn
 from ..kernels.team import Team
 from ..model.policy import STATES, Policy
-from .mdp import Process, even_cuts, n_numbers, policy_of, state_of, whole
+from .mdp import Process, cuts_of, n_numbers, policy_of, state_of, whole
 
 
 class Learning:
@@ -53,7 +53,7 @@ class Learning:
         self.n_episodes = n_episodes
         ensemble = process.model.ensemble
         self.state = state_of(ensemble.n_labels, process.n_rounds, n_cells)
-        self.cuts = even_cuts(process.model, n_cells)
+        self.cuts = cuts_of(process.model, n_cells)
         cells = n_cells ** n_numbers(self.state, ensemble.n_labels)
         self.q = np.full((process.n_rounds, cells, 3), float(initial_value))
         self.random = np.array([seed], np.uint64)
@@ -96,7 +96,7 @@ class Learning:
             while self.n_done < self.n_episodes:
                 self._learn(min(self.block - self.n_done % self.block, self.n_episodes - self.n_done))
                 self._judge(team)
-                if any([callback.after_round(self) for callback in callbacks]):
+                if any([callback.after_round(self) for callback in callbacks]):  # noqa: C419  each sees it
                     break
         finally:
             for callback in begun:
@@ -135,9 +135,12 @@ class Learning:
 
     def go_on(self, learned: dict[str, np.ndarray]) -> None:
         """Take on what another one has learned."""
-        q = learned["mddag.q"]
+        q = learned.get("mddag.q", np.zeros(0))
         if q.shape != self.q.shape:
-            raise ValueError("warm_start: the table that was learned has another size; n_cells must stay as it was")
+            raise ValueError(
+                "warm_start: there is no table of this size to go on from; estimator, n_cells and learner must stay as "
+                "they were"
+            )
         self.q, self.random = q.copy(), learned["mddag.random"].copy()
         self.best = policy_of(self.state, self.cuts, learned["mddag.best"][:-1], {})
         self.n_done, self.best_worth = int(learned["mddag.progress"][0]), float(learned["mddag.progress"][1])

@@ -83,9 +83,9 @@ class Exits:
         leaves[:, :LEAVES] = np.arange(LEAVES)[:, None]
         team.run(
             leave_in_tiles, X, self.searches, self.n_cuts, self.cuts, self.first_search, self.tests, tiles.terms,
-            self.ensemble.sets, tiles.values.ravel(), lanes, self.ensemble.first_term, self.ends, self.margins, task_start,
-            block, np.empty((threads, TILE), np.int64), codes, leaves.reshape(threads, -1),
+            self.ensemble.sets, tiles.values.ravel(), lanes, self.ensemble.first_term, self.ends, self.margins,
+            task_start, block, np.empty((threads, TILE), np.int64), codes, leaves.reshape(threads, -1),
             np.zeros((threads, (block + 1) * TILE * lanes)), np.empty((threads, block * TILE), np.uintp),
-            # An odd number of cache lines to a row: else values of a column would compete for a few places in the cache.
+            # An odd number of cache lines to a row: else values of a column compete for a few places in the cache.
             np.empty((threads, block * TILE, 8 * (X.shape[1] // 16 * 2 + 3))), scores, evaluated,
         )  # fmt: skip

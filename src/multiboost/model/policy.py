@@ -27,10 +27,11 @@ class Policy:
     Attributes
     ----------
     state : {"score", "margin", "leaders", "labels"}
-        What is looked at: the score of a binary model; by how much the answer wins; the scores of the two best labels; the
-        scores of all labels.
+        What is looked at: the score of a binary model; by how much the answer wins; the scores of the two best labels;
+        the scores of all labels.
     cuts : ndarray (1 or rounds + 1, n_cuts)
-        They divide each number of the state into cells: a value above c of the cuts is in cell c.  One row serves all rounds.
+        They divide each number of the state into cells: a value above c of the cuts is in cell c.  One row serves all
+        rounds.
     actions : ndarray of uint8 (rounds + 1, cells)
         EVAL, SKIP, QUIT, or QUIT with a verdict: REJECT and ACCEPT.  Cells of several numbers are counted with the last
         number first.
@@ -139,8 +140,8 @@ def cascade_policy(reject: np.ndarray, accept: np.ndarray | None, restart: np.nd
     Parameters
     ----------
     reject : ndarray (rounds,)
-        After each round: what is below is rejected; -infinity rejects nothing.  What is not below the last one, if that is
-        a number, is accepted.
+        After each round: what is below is rejected; -infinity rejects nothing.  What is not below the last one, if that
+        is a number, is accepted.
     accept : ndarray (rounds,) or None
         What is above is accepted.
     restart : ndarray of bool (rounds,) or None

@@ -41,8 +41,8 @@ class Walked:
 class Walker:
     """An ensemble that is used as a policy says.
 
-    Where rows may only leave, many of them go through the base classifiers together (`Exits`).  Else each row goes its own
-    way.  Both ways give the same bits.
+    Where rows may only leave, many of them go through the base classifiers together (`Exits`).  Else each row goes its
+    own way.  Both ways give the same bits.
 
     Parameters
     ----------
