@@ -201,8 +201,9 @@ class ViolaJonesClassifier(LeanClassifier):
     ----------
     model_ : Model
         The base classifiers of all stages, and ``model_.policy``.
-    stages_ : ndarray of int (n_stages_,)
-        How many base classifiers each stage has.
+    stages_ : ndarray of int
+        How many base classifiers each stage has.  ``model_.policy.about["reached"]`` says which of them meet their
+        targets; others have ``max_rounds``.
     classes_, plan_, n_features_in_, feature_names_in_
         The second class is the one that is looked for.
 
@@ -264,20 +265,25 @@ class ViolaJonesClassifier(LeanClassifier):
         inside = np.ones(len(XV), bool)  # rows of the validation set that have passed
         stages: list[Labelled] = []
         thresholds: list[float] = []
+        reached: list[bool] = []
         for m in range(1, self.n_stages + 1):
             pool = self._refilled(pool, n_negatives, source, stages, thresholds)
             if not len(pool) or not inside[yv == classes[0]].any():
                 break
-            stage, threshold = self._stage(template, positives, pool, classes, XV, yv, inside, m)
+            stage, threshold, is_met = self._stage(template, positives, pool, classes, XV, yv, inside, m)
+            reached.append(is_met)
             inside &= _scores(stage, XV) >= threshold
             pool = pool[_scores(stage, pool) >= threshold]
             stages.append(stage)
             thresholds.append(threshold)
-        self._join(stages, thresholds)
+        self._join(stages, thresholds, reached)
         return self
 
-    def _stage(self, template, positives, pool, classes, XV, yv, inside, m: int) -> tuple[Labelled, float]:
-        """A stage that meets its targets with as few base classifiers as possible, or has as many as it may."""
+    def _stage(self, template, positives, pool, classes, XV, yv, inside, m: int) -> tuple[Labelled, float, bool]:
+        """A stage that meets its targets with as few base classifiers as possible, or has as many as it may.
+
+        Also its threshold, and whether it meets them.
+        """
         X = np.concatenate([positives, pool])
         y = np.repeat(classes[::-1], [len(positives), len(pool)])
         is_positive = yv == classes[1]
@@ -293,9 +299,9 @@ class ViolaJonesClassifier(LeanClassifier):
                 threshold = stage_threshold(scores[inside & is_positive], min(1.0, share))
                 passed = inside & (scores >= threshold)
                 if (passed & ~is_positive).sum() < self.stage_fpr**m * (~is_positive).sum():
-                    return _first_rounds(stage, t), threshold
+                    return _first_rounds(stage, t), threshold, True
             if n_rounds >= self.max_rounds or stage.n_estimators_ < n_rounds:
-                return stage, threshold
+                return stage, threshold, False
             n_rounds = min(2 * n_rounds, self.max_rounds)
 
     def _refilled(self, pool, wanted: int, source: Iterator, stages, thresholds) -> np.ndarray:
@@ -312,14 +318,14 @@ class ViolaJonesClassifier(LeanClassifier):
             found.append(batch)
         return np.concatenate(found)[:wanted]
 
-    def _join(self, stages: list[Labelled], thresholds: list[float]) -> None:
+    def _join(self, stages: list[Labelled], thresholds: list[float], reached: list[bool]) -> None:
         ensemble = joined([stage.model_.ensemble for stage in stages])
         ends = np.cumsum([stage.n_estimators_ for stage in stages])
         reject = np.full(ensemble.n_rounds, -np.inf)
         reject[ends - 1] = thresholds
         restart = np.zeros(ensemble.n_rounds, bool)
         restart[ends[:-1]] = True
-        about: dict[str, Any] = {"stages": np.diff(ends, prepend=0).tolist()}
+        about: dict[str, Any] = {"stages": np.diff(ends, prepend=0).tolist(), "reached": reached}
         self._take(stages[0], cascade_policy(reject, None, restart, about), ensemble)
 
     @property
