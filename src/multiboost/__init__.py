@@ -15,6 +15,8 @@ _HOMES = {
     "Product": ".base",
     "Selector": ".base",
     "Indicator": ".base",
+    "Column": ".base",
+    "Bins": ".base",
     "FromClassifier": ".base",
     "EarlyStopping": ".boosting.callbacks",
     "TimeLimit": ".boosting.callbacks",
@@ -37,7 +39,9 @@ _HOMES = {
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Bins",
     "Callback",
+    "Column",
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
@@ -66,7 +70,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.multiboost_classifier import MultiBoostClassifier

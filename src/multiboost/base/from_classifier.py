@@ -28,7 +28,7 @@ class Phi:
     def __init__(self, estimator):
         self.estimator = estimator
 
-    def signs(self, X) -> np.ndarray:
+    def values(self, X) -> np.ndarray:
         """phi of every row, -1.0 or +1.0."""
         return np.where(self.estimator.predict(X) > 0, 1.0, -1.0)
 
@@ -72,7 +72,7 @@ class FromClassifier(BaseLearner):
             phi = self._learn(X, pull @ v, problem.seed)
             if phi is None:
                 break
-            signs = phi.signs(X)
+            signs = phi.values(X)
             edges = signs @ pull
             edge = float(np.abs(edges).sum())
             if edge <= best + _IMPROVEMENT * abs(best if np.isfinite(best) else 0.0):
@@ -169,5 +169,5 @@ def _classifier(problem: Problem, rows: np.ndarray, phi: Phi, signs: np.ndarray)
     right[rows] = signs > 0
     left_out = problem.rows.left_out
     if left_out.size > 0:
-        right[left_out] = phi.signs(problem.layout.table.native_rows(left_out)) > 0
+        right[left_out] = phi.values(problem.layout.table.native_rows(left_out)) > 0
     return two_leaves(problem, right, phi=[phi])

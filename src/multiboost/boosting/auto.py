@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.base import clone
 
-from ..base import Stump, Tree
+from ..base import Stump, Tree, spec_of
 from ..base.learner import BaseLearner
 from ..criteria import CRITERIA
 from ..data.binned import Binned
@@ -49,7 +49,7 @@ class Wishes:
     ----------
     base_learner : BaseLearner
         A tree in it may leave its size open.
-    votes : {"real", "discrete"}
+    votes : {"real", "discrete", "ternary"}
     loss : Loss or None
     criterion : str or None
         None is that of votes and loss.
@@ -91,9 +91,18 @@ class Wishes:
         )  # fmt: skip
 
     def _criterion_of(self, loss: Loss) -> str:
-        if self.criterion is not None:
-            return self.criterion
-        return "edge" if self.votes == "discrete" else "newton" if loss.has_curvature else "z"
+        usual = {"discrete": "edge", "ternary": "ternary"}.get(self.votes, "newton" if loss.has_curvature else "z")
+        found = usual if self.criterion is None else self.criterion
+        able = self.base_learner.criteria
+        if not able or found in able:
+            return found
+        if self.criterion is None and self.votes == "real":
+            return able[0]
+        said = f"criterion={self.criterion!r}" if self.criterion is not None else f"votes={self.votes!r}"
+        raise ValueError(
+            f"{said} does not go with base_learner={spec_of(self.base_learner)!r}, whose criterion is "
+            f"{' or '.join(map(repr, able))}; use votes='real' and leave the criterion open"
+        )
 
     @property
     def losses(self) -> list[Loss]:

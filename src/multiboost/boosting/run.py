@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier, empty_leaf
+from ..base.classifier import BaseClassifier
 from ..base.problem import Problem
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
@@ -221,7 +221,8 @@ class Run:
         h = self.plan.base_learner.fit(problem)
         if h is None or not h.votes.any():
             return h, 0.0
-        return h, h.edge if problem.rows.left_out.size == 0 else h.edge_of_all(self.pull)
+        seen = problem.rows.left_out.size == 0 and not h.is_curved
+        return h, h.edge if seen else h.edge_of_all(self.pull)
 
     def _stepped(self, problem: Problem) -> tuple[BaseClassifier | None, float, float]:
         """A base classifier, its edge, and how far to go along it; where that is nowhere, `stopped` says why."""
@@ -249,7 +250,8 @@ class Run:
             return False
         z = np.nan
         if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:
-            z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes)
+            leaves = not h.is_curved and h.voting == 1.0  # then sums over leaves are enough
+            z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes) if leaves else h.z(self.pull, alpha)
         h = h.scaled(alpha)
         self.weights.add(h, edge)
         self.n_rounds += 1
@@ -264,8 +266,8 @@ class Run:
         self.h = h
         self.rows.learn(self)
         self.columns.learn(self)
-        h.leaf = empty_leaf(len(h.leaf), 0)  # n numbers that nobody needs again; a slice would keep them
         self.builder.append(h)
+        h.forget_samples()
         if self._kept is not None:
             self._kept.append(self.learned())
         return True

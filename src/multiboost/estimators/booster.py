@@ -14,7 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import FromClassifier, base_learner_from
+from ..base import Product, Tree, base_learner_from
+from ..base.stump import Cut
 from ..boosting.auto import Wishes
 from ..boosting.callbacks import Callback, EveryRound
 from ..boosting.held_out import HeldOut
@@ -196,7 +197,7 @@ class Booster(BaseEstimator, ABC):
         learner = base_learner_from(self.base_learner)
         while getattr(learner, "base", None) is not None:
             learner = learner.base
-        if isinstance(learner, FromClassifier):
+        if not isinstance(learner, (Cut, Tree, Product)):
             return nullcontext()
         criteria = self._wishes().criteria
         return (

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..data.categories import Categories
 from ..data.kind import TargetKind
-from ..kernels.predict import add_row
+from ..kernels.predict import add_curved_row, add_row
 from .ensemble import Ensemble
 from .tiles import padded
 
@@ -60,6 +60,10 @@ class Single:
             n_categories, ensemble.feature, ensemble.threshold, ensemble.missing_right, ensemble.child,
             ensemble.set_start, ensemble.sets, padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
         )  # fmt: skip
+        self._add = add_row
+        if ensemble.is_curved:
+            self._add = add_curved_row
+            self._arrays += (ensemble.along, ensemble.degree, ensemble.origin)
         self.scores(np.zeros(n_features))
 
     def scores(self, x: np.ndarray) -> np.ndarray:
@@ -76,7 +80,7 @@ class Single:
         """
         total = self._initial.copy()
         row, product = np.empty(self._n_features), np.empty(total.size)
-        if not add_row(x, *self._arrays, row, product, total):
+        if not self._add(x, *self._arrays, row, product, total):
             raise ValueError(f"x has {x.size} numbers; the model has {self._n_features} columns")
         return total[: self._n_labels]
 

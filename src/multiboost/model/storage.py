@@ -12,7 +12,8 @@ from ..data import kinds as _kinds  # noqa: F401  registers
 from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
-from .ensemble import Ensemble, EnsembleBuilder
+from ..kernels.dtypes import NODE
+from .ensemble import CURVES, Ensemble, EnsembleBuilder
 from .model import Columns, Model
 from .modelfile import ModelFileError, read_model, write_model
 
@@ -122,7 +123,10 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
     kind = KINDS.get(header["target"]).of([arrays[f"classes.{t}"] for t in range(header["tasks"])], numbers)
     if any(classes.ndim != 1 for classes in kind.classes):
         raise ValueError(f"target {header['target']!r}")
-    flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in Ensemble.__dataclass_fields__ if name != "phi"}
+    names = [name for name in Ensemble.__dataclass_fields__ if name != "phi"]
+    if "ensemble.along" not in arrays:
+        names = [name for name in names if name not in CURVES]
+    flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in names}
     n, names = header["n_features"], arrays.get("feature_names")
     if names is not None and names.shape != (n,):
         raise ValueError("feature_names")
@@ -193,6 +197,31 @@ def _learner_of_text(text: str) -> dict[str, Any]:
     return found
 
 
+def _curves_are_sound(ensemble: Ensemble, n_columns: int) -> bool:
+    """Whether curves, if there are any, are of columns of the table, and all coefficients of their leaves are there."""
+    if not ensemble.is_curved:
+        return True
+    along, degree, origin, root = ensemble.along, ensemble.degree, ensemble.origin, ensemble.root
+    if not (along.dtype == degree.dtype == NODE and origin.dtype == np.float64):
+        return False
+    if not (along.shape == degree.shape == (len(root),) and origin.shape == (len(ensemble.values),)):
+        return False
+    if (along >= n_columns).any() or (degree < 0).any() or (degree > len(ensemble.values)).any():
+        return False
+    # A leaf is named by the first of its rows; which term it belongs to is known where each term has its own tests.
+    starts = root[root >= 0]
+    if starts.size and (starts[0] != 0 or (np.diff(starts) <= 0).any()):
+        return False
+    term = np.flatnonzero(root >= 0)[np.searchsorted(starts, np.arange(len(ensemble.feature)), side="right") - 1]
+    end = np.append(starts[1:], len(ensemble.feature))[np.searchsorted(starts, root[term])]
+    last_row = np.where(ensemble.child < 0, ~ensemble.child + degree[term, None], -1)
+    return bool(
+        (ensemble.child < end[:, None]).all()
+        and (last_row < len(ensemble.values)).all()
+        and (np.where(root < 0, ~root + degree, -1) < len(ensemble.values)).all()
+    )
+
+
 def is_sound(ensemble: Ensemble, columns: Columns, n_labels: int) -> bool:
     """Whether no array would lead a kernel out of bounds."""
     empty = EnsembleBuilder(np.zeros(n_labels), columns.n).build().arrays()
@@ -205,6 +234,8 @@ def is_sound(ensemble: Ensemble, columns: Columns, n_labels: int) -> bool:
         return False
     if tests and not (ensemble.feature.min() >= 0 and ensemble.feature.max() < columns.n):
         return False
+    if not _curves_are_sound(ensemble, columns.n):
+        return False
     n_bytes = {j: (len(c) + 7) // 8 for j, c in enumerate(columns.categories or []) if c is not None}
     of_set = np.array([n_bytes.get(j, 0) for j in ensemble.feature.tolist()], np.intp)
     is_nominal = np.array([j in n_bytes for j in ensemble.feature.tolist()], bool)
@@ -214,7 +245,7 @@ def is_sound(ensemble: Ensemble, columns: Columns, n_labels: int) -> bool:
 
     return bool(
         ensemble.values.shape[1] == n_labels == len(ensemble.initial)
-        and np.array_equal(ensemble.set_start >= 0, is_nominal)
+        and (is_nominal | (ensemble.set_start < 0)).all()
         and (ensemble.set_start <= ensemble.sets.size - of_set).all()  # a sum may overflow
         and within(ensemble.child)
         and within(ensemble.root)
