@@ -10,6 +10,7 @@ each two of its knots.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import NamedTuple
@@ -178,6 +179,25 @@ class BaseClassifier:
         if len(self.terms) % 2:
             turned ^= 1
         return -turned, reduce(np.multiply, (np.where(dag.values[1] > 0, 1, -1) for dag in self.terms))
+
+    def abstaining(self, pull: np.ndarray, voters: Callable) -> tuple[BaseClassifier, float]:
+        """The same classifier where only some labels vote, and its edge.
+
+        Parameters
+        ----------
+        pull : ndarray (n, K)
+            G of all samples.
+        voters : callable
+            Which labels vote, a mask, given the weights of what is right and wrong of each.
+        """
+        total, edge = np.zeros(pull.shape[1]), np.zeros(pull.shape[1])
+        for part in self._parts():
+            total += np.abs(pull[part]).sum(axis=0)
+            edge += (self.outputs(part) * pull[part]).sum(axis=0)
+        edge /= self.size
+        vote = voters((total + edge) / 2, (total - edge) / 2)
+        found = self.with_votes(self.votes * vote)
+        return replace(found, voting=float(total[vote].sum() / total.sum())), float(edge[vote].sum())
 
     def scaled(self, scale: float) -> BaseClassifier:
         """The same classifier with its votes times ``scale``."""

@@ -58,7 +58,7 @@ class Wishes:
     learning_rate : float or None
     rows : RowSampler or None
     columns : ColumnSampler
-    ridge, max_bins, min_category_rows, seed
+    ridge, max_bins, min_category_rows, seed, init
         As in `Plan`.
     """
 
@@ -74,6 +74,7 @@ class Wishes:
     max_bins: int = 256
     min_category_rows: int = 2
     seed: int = 0
+    init: str | tuple[float, ...] | None = None
 
     def plan(self, loss: Loss, n_leaves: int, rows: RowSampler) -> Plan:
         """The plan with this loss, and with these values where they are open."""
@@ -87,7 +88,7 @@ class Wishes:
         step.check(loss, CRITERIA.get(criterion))
         return Plan(
             loss, criterion, step, sized(self.base_learner, n_leaves), rows if self.rows is None else self.rows,
-            self.columns, self.ridge, self.max_bins, self.min_category_rows, self.seed,
+            self.columns, self.ridge, self.max_bins, self.min_category_rows, self.seed, init=self.init,
         )  # fmt: skip
 
     def _criterion_of(self, loss: Loss) -> str:
@@ -119,7 +120,7 @@ class Wishes:
     def criteria(self) -> tuple[str, ...]:
         """Criteria of this package that plans may have."""
         names = dict.fromkeys(self._criterion_of(loss) for loss in self.losses)
-        return tuple(name for name in names if is_ours(CRITERIA.get(name).cut))
+        return tuple(CRITERIA.get(name).searched_as for name in names if is_ours(CRITERIA.get(name).cut))
 
     @property
     def leaves_open(self) -> bool:

@@ -114,8 +114,8 @@ class Run:
         criterion = CRITERIA.get(plan.criterion).of_run(plan.ridge, target.n_pairs)
         layout = layout_of(criterion, binned, target, team, last)
         before = start.ensemble if start is not None else None
-        self.builder = EnsembleBuilder(loss.initial_scores(target) if before is None else before, binned.n_columns)
-        scores = np.tile(self.builder.initial, (target.n_rows, 1)) if start is None else start.scores
+        self.builder = EnsembleBuilder(plan.initial_scores(target) if before is None else before, binned.n_columns)
+        scores = self.builder.build().start(target.n_rows, target.start) if start is None else start.scores
         self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
         names = HISTORY + (HELD_OUT if held_out is not None else ())
@@ -191,11 +191,15 @@ class Run:
         for array in (target.signed, target.wanted, target.group_start):
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
-        return {
+        found = {
             "plan": self.plan.digest(),
             "labels or weights": digest.hexdigest(),
             "values of the table": self.binned.digest(),
         }
+        if target.start is not None:
+            begin = hashlib.blake2b(np.ascontiguousarray(target.start).view(np.uint8).data, digest_size=16)
+            found["initial scores"] = begin.hexdigest()
+        return found
 
     # One round.
 
@@ -234,7 +238,9 @@ class Run:
             self.stopped = "no base classifier has a positive edge"
         else:
             h = self.weights.refitted(h, self.drawn)
-            alpha = self.step.size(h, edge, self)
+            if problem.criterion.abstains:
+                h, edge = h.abstaining(self.pull, problem.criterion.voters)
+            alpha = self.step.size(h, edge / h.voting, self)  # the edge of what votes
             self.stopped = "" if alpha > 0 else self.step.ending
         return h, edge, alpha
 

@@ -37,6 +37,10 @@ class Target:
         The one positive label of each sample, where there is exactly one.
     row_weight : ndarray (n,) or None
         For quantiles; None where all rows weigh the same.
+    start : ndarray (n, K) or None
+        Scores before the first round, where each sample has its own.
+    adds : bool
+        Whether nobody will know them at prediction, so that the model says what to add to them.
     """
 
     kind: LabelKind
@@ -47,6 +51,8 @@ class Target:
     task_weight: np.ndarray
     positive: np.ndarray | None
     row_weight: np.ndarray | None
+    start: np.ndarray | None = None
+    adds = False
 
     def __init__(self, kind: LabelKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
         self.kind = kind
@@ -97,6 +103,7 @@ class Target:
         part.task_weight = self.task_weight[rows] / total
         part.positive = None if self.positive is None else self.positive[rows]
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
+        part.start, part.adds = None if self.start is None else self.start[rows], self.adds
         return part
 
     @property

@@ -28,6 +28,8 @@ class Single:
     n_features : int
     categories : list of (Categories or None) or None
         Of each column, None for numbers.
+    before : Single or None
+        The model to whose scores this one adds.
 
     Raises
     ------
@@ -46,13 +48,19 @@ class Single:
     """
 
     def __init__(
-        self, kind: TargetKind, ensemble: Ensemble, n_features: int, categories: list[Categories | None] | None
+        self,
+        kind: TargetKind,
+        ensemble: Ensemble,
+        n_features: int,
+        categories: list[Categories | None] | None,
+        before: Single | None = None,
     ):
         if ensemble.phi:
             raise ValueError(
                 "the model asks the classifiers of a FromClassifier, which predict for tables; "
                 "use predict or decision_function"
             )
+        self._before = before
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
         self._initial = padded(ensemble.initial)
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
@@ -79,10 +87,17 @@ class Single:
             One number for a binary target.
         """
         total = self._initial.copy()
+        if self._before is not None:
+            total[: self._n_labels] += self._before.for_kind(x, self._kind)
         row, product = np.empty(self._n_features), np.empty(total.size)
         if not self._add(x, *self._arrays, row, product, total):
             raise ValueError(f"x has {x.size} numbers; the model has {self._n_features} columns")
         return total[: self._n_labels]
+
+    def for_kind(self, x: np.ndarray, kind: TargetKind) -> np.ndarray:
+        """Scores of one row for a target of another kind's units, (K,)."""
+        scores = self.scores(x)
+        return kind.scores_of(self._kind.values(scores[None]))[0] if kind.of_numbers else scores
 
     def predict(self, x: np.ndarray):
         """The class of one row; of several labels or tasks an array.

@@ -13,12 +13,14 @@ from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
 from ..kernels.dtypes import NODE
+from .before import Before
 from .ensemble import CURVES, Ensemble, EnsembleBuilder
 from .model import Columns, Model
 from .modelfile import ModelFileError, read_model, write_model
 
 # What comes of a header or of arrays that are not what they should be.
 WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+_BEFORE = "before."  # what names of the arrays of the model before begin with
 _MOST_COLUMNS = 1 << 31  # what a column number can be
 
 
@@ -32,10 +34,22 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
     more_header, more_arrays : dict or None
         What a checkpoint has besides.
     """
+    header, arrays = _written(model)
+    write_model(path, {**header, **(more_header or {})}, {**arrays, **(more_arrays or {})})
+
+
+def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a model; those of the model before it are inside of them."""
     if model.ensemble.phi:
         raise ValueError(
             "a model of FromClassifier holds fitted scikit-learn objects, which have no place in a model file; "
             "keep it with a tool that stores Python objects"
+        )
+    if model.before is not None and model.before.model is None:
+        raise ValueError(
+            f"the model starts from a fitted {type(model.before.estimator).__name__}, which has no place in a model "
+            "file; start from an estimator of multiboost, give its scores to fit as init_scores and add them at "
+            "prediction, or keep the model with a tool that stores Python objects"
         )
     # Without the seconds: the same training gives the same file, byte for byte.
     history = sorted(name for name in model.history if not name.startswith("seconds"))
@@ -51,7 +65,6 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         "history": history,
         "state": sorted(model.state),
         "data": model.data,
-        **(more_header or {}),
     }
     arrays = {f"ensemble.{name}": array for name, array in model.ensemble.arrays().items()}
     for t, classes in enumerate(model.kind.classes):
@@ -67,7 +80,10 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
     for j, categories in enumerate(model.columns.categories or []):
         if categories is not None:
             arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
-    write_model(path, header, {**arrays, **(more_arrays or {})})
+    if model.before is not None and model.before.model is not None:
+        header["before"], inner = _written(model.before.model)
+        arrays |= {f"{_BEFORE}{name}": array for name, array in inner.items()}
+    return header, arrays
 
 
 def _plain(classes: np.ndarray, what: str) -> np.ndarray:
@@ -106,12 +122,17 @@ def load_with(path) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
         model = _read(_of_today(header), arrays)
     except WRONG as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
-    try:
-        sound = is_sound(model.ensemble, model.columns, model.kind.n_labels)
-    except WRONG:
-        sound = False
-    if not sound:
-        raise ModelFileError(f"{path} is damaged: its arrays do not fit together")
+    part: Model | None = model
+    while part is not None:
+        try:
+            sound = is_sound(part.ensemble, part.columns, part.kind.n_labels)
+            if part.before is not None:
+                part.before.check(part.kind, part.columns)
+        except WRONG:
+            sound = False
+        if not sound:
+            raise ModelFileError(f"{path} is damaged: its arrays do not fit together")
+        part = None if part.before is None else part.before.model
     return model, header, arrays
 
 
@@ -127,6 +148,10 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
     if "ensemble.along" not in arrays:
         names = [name for name in names if name not in CURVES]
     flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in names}
+    before = None
+    if "before" in header:
+        inner = {name.removeprefix(_BEFORE): array for name, array in arrays.items() if name.startswith(_BEFORE)}
+        before = Before(_read(header["before"], inner))
     n, names = header["n_features"], arrays.get("feature_names")
     if names is not None and names.shape != (n,):
         raise ValueError("feature_names")
@@ -144,6 +169,7 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         data=header["data"],
         estimator=header["estimator"],
         parameters=header["parameters"],
+        before=before,
     )
 
 
