@@ -75,8 +75,8 @@ class Bins(BaseLearner):
 
     Notes
     -----
-    A nominal column has a bin for each of its categories, missing values have one of their own.  Products can be made of
-    it; a tree cannot, as its cuts have two sides.
+    A nominal column has a bin for each of its categories, missing values have one of their own.  Products can be made
+    of it; a tree cannot, as its cuts have two sides.
     """
 
     name, size, least = "bins", "n_bins", 2

@@ -103,11 +103,10 @@ class Column(BaseLearner):
         thresholds, origin, leaves, missing = group.of[at].curve(parameters)
         values = leaves.reshape(-1, problem.n_labels)
         origins = np.repeat(origin, degree + 1)
-        if thresholds.size:
-            dag = ladder(j, thresholds, missing, max(own, 0.0), values, degree)
-        else:  # a test whose sides are one leaf: it says which column, and what it has brought
-            dag = ladder(j, origin, 0, max(own, 0.0), values, degree)
-            dag.child[:] = -1
+        dag = ladder(j, thresholds, missing, max(own, 0.0), values, degree)
+        if len(leaves) == 1:  # all sides of the tests are one leaf: they say which column, and what it has brought
+            dag.child[dag.child < 0] = -1
+            thresholds = thresholds[:0]
         dag.curve = Curve(j, degree, origins)
         x = problem.column(j)
         absent = np.isnan(x)

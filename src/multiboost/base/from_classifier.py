@@ -72,9 +72,9 @@ class FromClassifier(BaseLearner):
 
     Notes
     -----
-    With decisions h(x) = v phi(x) is confidence-rated: v are signs for discrete votes, and one Newton step per label for
-    real ones.  alpha of the edge is then the minimum of a bound of Z (Schapire and Singer 1999), step="line-search" that
-    of Z itself.  Trees and products take answers only.
+    With decisions h(x) = v phi(x) is confidence-rated: v are signs for discrete votes, and one Newton step per label
+    for real ones.  alpha of the edge is then the minimum of a bound of Z (Schapire and Singer 1999), step="line-search"
+    that of Z itself.  Trees and products take answers only.
 
     A model of such base classifiers holds fitted scikit-learn objects and has no model file.
     """

@@ -1,7 +1,7 @@
 """Columns in pieces: what base learners share that put a function of one column together from pieces.
 
-A `Bins` is a constant on each piece, a `Column` a line or a spline.  Where the rows are in the pieces of every column is
-found out once for a run; in a round one pass sums G and H over the pieces (``kernels.moments``).
+A `Bins` is a constant on each piece, a `Column` a line or a spline.  Where the rows are in the pieces of every column
+is found out once for a run; in a round one pass sums G and H over the pieces (``kernels.moments``).
 """
 
 from __future__ import annotations

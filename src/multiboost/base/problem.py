@@ -239,7 +239,15 @@ class Problem:
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed, payload.width, dtype, n_threads)
             loops, bound_loops = loops_of(payload), None if bounds is None else loops_of(bounds.payload)
             calls = growth_calls(
-                self.criterion.searched_as, self.criterion.is_ours, tree, blocks, payload, loops, bounds, bound_loops, subsets
+                self.criterion.searched_as,
+                self.criterion.is_ours,
+                tree,
+                blocks,
+                payload,
+                loops,
+                bounds,
+                bound_loops,
+                subsets,
             )
             return Growth(tree, subsets, calls, loops, bound_loops)
 

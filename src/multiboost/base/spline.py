@@ -76,12 +76,15 @@ class Line(Pieces):
     def curve(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         """Thresholds, origins of leaves, coefficients (leaves, degree + 1, K), and the leaf of missing values.
 
+        A line has one leaf; its thresholds only say where the column is, two deviations around its mean.
+
         Parameters
         ----------
         parameters : ndarray (K, p)
         """
         a, b = parameters.T
-        return np.zeros(0), np.array([self.mean]), np.stack([a, b / self.scale])[None], 0
+        where = self.mean + 2.0 * self.scale * np.array([-1.0, 1.0])
+        return where, np.array([self.mean]), np.stack([a, b / self.scale])[None], 0
 
 
 class Spline(Line):

@@ -109,6 +109,7 @@ def train(
     criterion: _parameter("criterion") = None,
     step: _parameter("step") = None,
     learning_rate: _parameter("learning_rate") = None,
+    init: _parameter("init") = None,
     subsample: _parameter("subsample") = None,
     weighting: _parameter("weighting", "auto") = None,
     max_bins: _parameter("max_bins", "256") = None,

@@ -82,6 +82,10 @@ class TargetKind(ABC):
             raise ValueError(f"init must have {self.n_labels} scores for each row; got {found.shape[1]}")
         return found
 
+    def answers(self, scores: np.ndarray) -> np.ndarray:
+        """The inverse of `scores_of`, where answers are numbers."""
+        return scores
+
     def no_answer(self) -> np.ndarray:
         """Scores (K,) of what adds nothing to given scores: 0, or those of the prediction 0."""
         return np.zeros(self.n_labels)

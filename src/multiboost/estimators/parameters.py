@@ -158,10 +158,10 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "init", 'None, "constant", float, list of float or fitted estimator',
-            'Where boosting starts.  "constant" is the best constant.  Numbers are scores of the labels, or predictions '
-            "of the targets.  A fitted estimator gives the scores of every row: one of ours its own, any other classifier "
-            "half the log odds of its probabilities, or its decisions, any regressor its predictions.  None is 0 for "
-            "the exponential and the hinge loss, and the best constant for all others.",
+            'Where boosting starts.  "constant" is the best constant.  Numbers are scores of the labels, or '
+            "predictions of the targets.  A fitted estimator gives the scores of every row: one of ours its own, any "
+            "other classifier half the log odds of its probabilities, or its decisions, any regressor its predictions.  "
+            "None is 0 for the exponential and the hinge loss, and the best constant for all others.",
             is_open=True, option="init", short="constant, or a model file to start from.",
         ),
         Parameter(

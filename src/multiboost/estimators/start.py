@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ..data.kind import TargetKind
 from ..data.table import Table
 from ..kernels.team import Team
 from ..model.before import Before
+from ..model.model import Model
 
 CONSTANT = "constant"
 
@@ -61,16 +61,14 @@ def before_of(init: Any) -> Before | None:
     if not hasattr(init, "predict"):
         return None
     model = getattr(init, "model_", None)
-    from .booster import Booster
-
-    return Before(model) if isinstance(init, Booster) else Before(estimator=init)
+    return Before(model) if isinstance(model, Model) else Before(estimator=init)
 
 
 def written(init: Any) -> Any:
     """``init`` as JSON can hold it."""
     before = before_of(init)
     if before is None:
-        return [float(v) for v in np.ravel(init)] if isinstance(init, (Real, list, tuple, np.ndarray)) else init
+        return init if init is None or isinstance(init, str) else [float(v) for v in np.ravel(init)]
     return {"estimator": type(init).__name__, "digest": before.model.digest() if before.model is not None else None}
 
 
@@ -91,9 +89,7 @@ def given_scores(init_scores: Any, kind: TargetKind, n_rows: int) -> np.ndarray:
     return kind.scores_of(found) - kind.no_answer()
 
 
-def start_of(
-    before: Before | None, init_scores: Any, kind: TargetKind, table: Table, team: Team
-) -> np.ndarray | None:
+def start_of(before: Before | None, init_scores: Any, kind: TargetKind, table: Table, team: Team) -> np.ndarray | None:
     """Scores before the first round, where each row has its own."""
     if init_scores is not None:
         return given_scores(init_scores, kind, table.n_rows)

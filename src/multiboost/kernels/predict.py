@@ -215,8 +215,8 @@ def add_curved_scores(
     degree, origin, begin, end, products, scores,
 ):  # fmt: skip
     """As `add_scores`, where the votes of term t are polynomials of degree[t] of the column along[t] minus the origin
-    of the leaf; constants where along[t] is below 0.  The coefficients of a leaf are rows of ``values``, from its number
-    on, which is also that of its ``origin``.
+    of the leaf; constants where along[t] is below 0.  The coefficients of a leaf are rows of ``values``, from its
+    number on, which is also that of its ``origin``.
     """
     n, n_labels = scores.shape
     product, votes = products[tid], values.reshape(-1)

@@ -42,8 +42,8 @@ class Before:
         if self.model is None:
             return
         theirs = self.model.columns
-        named = theirs.names is not None and columns.names is not None
-        if theirs.n != columns.n or (named and list(theirs.names) != list(columns.names)):
+        other = theirs.names is not None and columns.names is not None and list(theirs.names) != list(columns.names)
+        if theirs.n != columns.n or other:
             raise ValueError("init was fitted on other columns; fit it on the same ones, in the same order")
         if self.model.kind.name != kind.name:
             raise ValueError(f"init was fitted on a {self.model.kind.name} target, and y is {kind.name}")
@@ -64,7 +64,7 @@ class Before:
         X = table.native(0, table.n_rows)
         if self.model is not None:
             found = self.model.scores(self.model.table(X), team)
-            return kind.scores_of(self.model.kind.values(found)) if kind.of_numbers else found
+            return kind.scores_of(self.model.kind.answers(found)) if kind.of_numbers else found
         name = type(self.estimator).__name__
         try:
             found = self._numbers(X) if kind.of_numbers else self._labels(X, kind)

@@ -64,7 +64,7 @@ class Single:
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
         self._initial = padded(ensemble.initial)
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
-        self._arrays = (
+        self._arrays: tuple[np.ndarray, ...] = (
             n_categories, ensemble.feature, ensemble.threshold, ensemble.missing_right, ensemble.child,
             ensemble.set_start, ensemble.sets, padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
         )  # fmt: skip
@@ -97,7 +97,7 @@ class Single:
     def for_kind(self, x: np.ndarray, kind: TargetKind) -> np.ndarray:
         """Scores of one row for a target of another kind's units, (K,)."""
         scores = self.scores(x)
-        return kind.scores_of(self._kind.values(scores[None]))[0] if kind.of_numbers else scores
+        return kind.scores_of(self._kind.answers(scores[None]))[0] if kind.of_numbers else scores
 
     def predict(self, x: np.ndarray):
         """The class of one row; of several labels or tasks an array.

@@ -144,10 +144,10 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
     kind = KINDS.get(header["target"]).of([arrays[f"classes.{t}"] for t in range(header["tasks"])], numbers)
     if any(classes.ndim != 1 for classes in kind.classes):
         raise ValueError(f"target {header['target']!r}")
-    names = [name for name in Ensemble.__dataclass_fields__ if name != "phi"]
+    wanted = [name for name in Ensemble.__dataclass_fields__ if name != "phi"]
     if "ensemble.along" not in arrays:
-        names = [name for name in names if name not in CURVES]
-    flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in names}
+        wanted = [name for name in wanted if name not in CURVES]
+    flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in wanted}
     before = None
     if "before" in header:
         inner = {name.removeprefix(_BEFORE): array for name, array in arrays.items() if name.startswith(_BEFORE)}
