@@ -18,6 +18,7 @@ __all__ = [
     "Selector",
     "Stump",
     "Tree",
+    "Within",
     "base_learner_from",
     "spec_of",
 ]
@@ -34,6 +35,7 @@ _HOMES = {
     "Selector": ".stump",
     "Stump": ".stump",
     "Tree": ".tree",
+    "Within": ".within",
     "base_learner_from": ".registry",
     "spec_of": ".registry",
 }
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from .registry import base_learner_from, spec_of
     from .stump import Indicator, Selector, Stump
     from .tree import Tree
+    from .within import Within
 
 
 def __getattr__(name: str):

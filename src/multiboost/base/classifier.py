@@ -93,6 +93,8 @@ class BaseClassifier:
         x - origin of each training sample, where the only term has a curve; 0 where x is missing.
     voting : float
         Share of the weight whose labels vote; below 1 where some abstain.
+    kept : list of Dag or None
+        What the model keeps, where that is not what boosting sees: base regressors.
     """
 
     terms: list[Dag]
@@ -103,6 +105,7 @@ class BaseClassifier:
     score: float
     place: np.ndarray | None = None
     voting: float = 1.0
+    kept: list[Dag] | None = None
 
     @property
     def votes(self) -> np.ndarray:

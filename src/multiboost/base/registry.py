@@ -19,8 +19,9 @@ from .learner import LEARNERS, BaseLearner
 from .product import Product
 from .stump import Indicator, Selector, Stump
 from .tree import Tree
+from .within import Within
 
-for learner in (Stump, Tree, Product, Selector, Indicator, Column, Bins):
+for learner in (Stump, Tree, Product, Selector, Indicator, Column, Bins, Within):
     LEARNERS.register(learner)
 
 

@@ -41,6 +41,8 @@ class Target:
         Scores before the first round, where each sample has its own.
     adds : bool
         Whether nobody will know them at prediction, so that the model says what to add to them.
+    numbers : ndarray (n, 1) or None
+        What base regressors should say, where rows are labels for whether they do.
     """
 
     kind: LabelKind
@@ -53,6 +55,7 @@ class Target:
     row_weight: np.ndarray | None
     start: np.ndarray | None = None
     adds = False
+    numbers: np.ndarray | None = None
 
     def __init__(self, kind: LabelKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
         self.kind = kind
@@ -105,6 +108,10 @@ class Target:
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
         part.start, part.adds = None if self.start is None else self.start[rows], self.adds
         return part
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All that rounds depend on, for fingerprints."""
+        return self.signed, self.wanted, self.group_start
 
     @property
     def n_pairs(self) -> float:

@@ -29,6 +29,7 @@ from ..data.table import Table
 from ..data.target import Target
 from ..kernels.team import Team
 from ..kernels.warm import warm
+from ..losses import Loss
 from ..model.before import Before
 from ..model.ensemble import Ensemble
 from ..model.linear import coefficient_path, is_linear
@@ -200,7 +201,8 @@ class Booster(BaseEstimator, ABC):
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
             keep = run.run(rounds, [*every, *(callbacks or []), *saved])
             if run.n_rounds == 0:
-                raise ValueError(f"nothing can be learned from this table: {run.stopped}")
+                few = " of 1 sample" if data.target.n_rows == 1 else ""
+                raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
             model = model_of(keep)
         self._become(model, plan)
         if run.stopped and self.verbose:
@@ -324,6 +326,12 @@ class Booster(BaseEstimator, ABC):
         self.__dict__ = {**kept, **fitted}
 
     # What a user may ask of a fitted one.
+
+    @property
+    def answer_loss_(self) -> Loss:
+        """What answers are measured with: the loss of the training."""
+        check_is_fitted(self)
+        return self.plan_.loss
 
     @property
     def categories_(self) -> list[np.ndarray | None]:

@@ -122,6 +122,17 @@ PARAMETERS: dict[str, Parameter] = {
             option="quantile", several=True, short="In (0, 1); repeat it for several. Sets --loss quantile.",
         ),
         Parameter(
+            "eps", "float or None",
+            "How near a base regressor must come to be right about a row, in units of y.  None is the distance "
+            "within which the first one has nine tenths of the rows.",
+            float, 0, above=True, is_open=True,
+        ),
+        Parameter(
+            "gamma", "float",
+            "Margin that the vote aims at, at least 0 and below 1: (1 + gamma) / 2 of it should be right about a row.",
+            float, 0, 1,
+        ),
+        Parameter(
             "criterion", "str or None",
             'What the best cut is: "edge", "ternary", "z" or "newton", or the name of a registered criterion.  None is '
             "the edge for discrete votes, Newton's gain for losses with a curvature, and Z for the others.",
@@ -160,8 +171,8 @@ PARAMETERS: dict[str, Parameter] = {
             "init", 'None, "constant", float, list of float or fitted estimator',
             'Where boosting starts.  "constant" is the best constant.  Numbers are scores of the labels, or '
             "predictions of the targets.  A fitted estimator gives the scores of every row: one of ours its own, any "
-            "other classifier half the log odds of its probabilities, or its decisions, any regressor its predictions.  "
-            "None is 0 for the exponential and the hinge loss, and the best constant for all others.",
+            "other classifier half the log odds of its probabilities, or its decisions, any regressor its predictions. "
+            " None is 0 for the exponential and the hinge loss, and the best constant for all others.",
             is_open=True, option="init", short="constant, or a model file to start from.",
         ),
         Parameter(

@@ -104,7 +104,9 @@ def column_of_rounds(clf) -> list[int | None]:
 
 def is_additive(clf) -> bool:
     """Whether a model has shape functions: every round asks about one column of the table, and nothing was before."""
-    return clf.model_.before is None and all(j is not None and j < clf.n_features_in_ for j in column_of_rounds(clf))
+    if clf.model_.before is not None or not clf.model_.kind.adds_up:
+        return False
+    return all(j is not None and j < clf.n_features_in_ for j in column_of_rounds(clf))
 
 
 def additive_shapes(clf) -> Shapes:
@@ -123,9 +125,11 @@ def additive_shapes(clf) -> Shapes:
     Raises
     ------
     ValueError
-        Where a round uses more than one column, or a classifier's answer.
+        Where a round uses more than one column, or a classifier's answer, or where rounds do not add up.
     """
     columns = column_of_rounds(clf)
+    if not clf.model_.kind.adds_up:
+        raise ValueError("the model is a weighted median of its rounds; only sums have shapes")
     e = clf.ensemble_
     if clf.model_.before is not None:
         raise ValueError("the model starts from the scores of another one (init), so its shapes are not all of it")
