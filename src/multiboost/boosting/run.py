@@ -195,8 +195,8 @@ class Run:
             "labels or weights": digest.hexdigest(),
             "values of the table": self.binned.digest(),
         }
-        if target.start is not None:
-            begin = hashlib.blake2b(np.ascontiguousarray(target.start).view(np.uint8).data, digest_size=16)
+        if self.target.start is not None:
+            begin = hashlib.blake2b(np.ascontiguousarray(self.target.start).view(np.uint8).data, digest_size=16)
             found["initial scores"] = begin.hexdigest()
         return found
 
