@@ -43,10 +43,16 @@ ROOMS = {
         {"numpy", "sklearn", "matplotlib"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
+    # onnx: imported where a model is written as ONNX
+    "export": (
+        {"base.classifier", "base.registry", "boosting.plan", "data.kinds", "disk", "estimators", "extras"}
+        | {"kernels.dtypes", "losses", "model", "multiboost", "steps"},
+        {"numpy"},
+    ),
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "export", "extras"}
         | {
             "files",
             "multiboost",

@@ -34,6 +34,8 @@ _HOMES = {
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "export_model": ".export.formats",
+    "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -57,8 +59,10 @@ __all__ = [
     "Tree",
     "additive_shapes",
     "evaluate",
+    "export_model",
     "learning_curves",
     "load_model",
+    "load_shyp",
     "named_importances",
     "round_rules",
     "staged_evaluation",
@@ -81,6 +85,8 @@ if TYPE_CHECKING:
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .export.formats import export_model
+    from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
     from .report import write_report
 

@@ -1,0 +1,25 @@
+"""Models for other places: C99, ONNX, conifer, one Python file; and models of the C++ program."""
+
+from .c import CSource, to_c
+from .conifer_dict import to_conifer
+from .exportable import ExportError
+from .fixed import FixedPoint, Grid
+from .formats import FORMATS, export_model
+from .onnx_graph import to_onnx
+from .python_file import to_python
+from .shyp import load_shyp, read_shyp
+
+__all__ = [
+    "FORMATS",
+    "CSource",
+    "ExportError",
+    "FixedPoint",
+    "Grid",
+    "export_model",
+    "load_shyp",
+    "read_shyp",
+    "to_c",
+    "to_conifer",
+    "to_onnx",
+    "to_python",
+]
