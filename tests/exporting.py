@@ -16,7 +16,7 @@ from multiboost.kernels.team import Team
 SPECS = ["stump", "tree:6", "product:3", "tree:4/product:2", "product:2/tree:3", "selector", "indicator",
          "product:2/selector"]  # fmt: skip
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZERS = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 STRANGE = [np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e-310, 1.7976931348623157e308, -1e300, 1e10]
 
 
@@ -120,9 +120,8 @@ def as_names(model, X: np.ndarray) -> pd.DataFrame:
         if names is None:
             columns[name] = X[:, j]
         else:
-            columns[name] = [
-                None if np.isnan(v) else names[int(v)] if 0 <= v < len(names) else "unseen" for v in X[:, j]
-            ]
+            named = [names[int(v)] if 0 <= v < len(names) else "unseen" for v in X[:, j]]
+            columns[name] = [None if np.isnan(v) else text for v, text in zip(X[:, j], named, strict=True)]
     return pd.DataFrame(columns)
 
 

@@ -49,6 +49,7 @@ ROOMS = {
         | {"kernels.dtypes", "losses", "model", "multiboost", "steps"},
         {"numpy"},
     ),
+    "physics": ({"extras"}, {"numpy", "scipy"}),
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (

@@ -5,6 +5,7 @@ from .conifer_dict import to_conifer
 from .exportable import ExportError
 from .fixed import FixedPoint, Grid
 from .formats import FORMATS, export_model
+from .latency import Latency, latency
 from .onnx_graph import to_onnx
 from .python_file import to_python
 from .shyp import load_shyp, read_shyp
@@ -15,7 +16,9 @@ __all__ = [
     "ExportError",
     "FixedPoint",
     "Grid",
+    "Latency",
     "export_model",
+    "latency",
     "load_shyp",
     "read_shyp",
     "to_c",

@@ -17,7 +17,8 @@ from .exportable import ExportError, column_names, exportable
 from .trees import PlainTree, plain_trees
 
 _LEAF = -2  # conifer's column of a leaf
-_MOST_NODES = 2_000_000
+_MOST_NODES = 1_000_000
+_LARGEST = float(np.finfo(np.float64).max)
 
 
 def to_conifer(model) -> dict[str, Any]:
@@ -115,7 +116,8 @@ def _tree(model: Model, tree: PlainTree, value: np.ndarray) -> dict[str, Any]:
     return {
         "feature": feature,
         "weight": [[int(j == column) for j in range(n_columns)] for column in feature],
-        "threshold": [float(ensemble.threshold[k]) if k >= 0 else 0.0 for k in tree.test],
+        # A cut between numbers and missing values is infinite; JSON has no infinity, and firmware no missing values.
+        "threshold": [float(np.clip(ensemble.threshold[k], -_LARGEST, _LARGEST)) if k >= 0 else 0.0 for k in tree.test],
         "children_left": list(tree.left),
         "children_right": list(tree.right),
         "value": value.tolist(),

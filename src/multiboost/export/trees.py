@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..model.ensemble import Ensemble
 from .exportable import ExportError
 
-_MOST_NODES = 2_000_000  # of all trees together
+_MOST_NODES = 1_000_000  # of all trees together
 
 
 @dataclass
