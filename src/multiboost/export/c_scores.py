@@ -13,6 +13,8 @@ from ..model.model import Model
 from .c_text import braces, filled, index_type, number, table
 from .exportable import is_stumps, n_categories, signs_of_terms, total_votes
 
+_ABREAST = 8  # trees that are walked together
+
 
 @dataclass
 class Piece:
@@ -62,12 +64,13 @@ def float_scores(model: Model, name: str, precision: str) -> Piece:
     else:
         parts += _walks(model, threshold, precision, nominal, numbers)
     loop = _STUMP_LOOP if is_stumps(model) else _product_loop(model) if _has_products(ensemble) else _LOOP
-    upper = name.upper()
+    upper, step = name.upper(), f"t += {_ABREAST}" if loop is _LOOP else "t++"
+    words = {"LABELS": f"{upper}_LABELS", "REAL": precision, "ROUNDS": str(ensemble.n_rounds)}
     parts.append(
         f"void {name}_scores(const {precision} *x, {precision} *scores)\n{{\n    int32_t t;\n    int k;\n"
         f"    for (k = 0; k < {upper}_LABELS; k++)\n        scores[k] = initial[k];\n"
-        f"    for (t = 0; t < {ensemble.n_rounds}; t++) {{\n"
-        + filled(loop, LABELS=f"{upper}_LABELS", REAL=precision)
+        f"    for (t = 0; t < {ensemble.n_rounds}; {step}) {{\n"
+        + filled(loop, **words, ABREAST=str(_ABREAST))
         + "    }\n}\n"
     )
     header = (
@@ -183,11 +186,15 @@ def _walks(model, threshold, precision, nominal, numbers) -> list[str]:
         table("static const struct test tests[]",
               _tests(ensemble, threshold, precision, nominal, True, range(len(ensemble.feature)))),
         table(f"static const {precision} votes[][{ensemble.n_labels}]", [numbers(row) for row in ensemble.values]),
-        table(f"static const {index} roots[]", [str(root) for root in ensemble.root]),
     ]  # fmt: skip
+    roots = [str(root) for root in ensemble.root]
     if _has_products(ensemble):
         parts.append(table("static const int32_t first_term[]", [str(term) for term in ensemble.first_term]))
-    return [*parts, filled(_WALK, REAL=precision, RIGHT=_right(ensemble, nominal))]
+    else:
+        roots += ["-1"] * (-len(roots) % _ABREAST)  # a leaf, which nobody adds
+    parts.append(table(f"static const {index} roots[]", roots))
+    walk = _WALK if _has_products(ensemble) else _WALKS
+    return [*parts, filled(walk, REAL=precision, RIGHT=_right(ensemble, nominal), INDEX=index, ABREAST=str(_ABREAST))]
 
 
 # A child below zero is the leaf -1 - child.
@@ -201,14 +208,37 @@ _WALK = """static int32_t leaf_of(int32_t node, const REAL *x)
 }
 """
 
+# Rounds abreast: a processor does not wait for the test of one tree before it makes that of the next, and a branch
+# is mispredicted once for all of them, not once for each.  Who has arrived stands still.
+_WALKS = """static void walk(const INDEX *root, const REAL *x, int32_t *node)
+{
+    int32_t all;
+    int i;
+    for (i = 0; i < ABREAST; i++)
+        node[i] = root[i];
+    do {
+        all = -1;
+        for (i = 0; i < ABREAST; i++) {
+            const struct test *test = &tests[node[i] < 0 ? 0 : node[i]];
+            int32_t next = test->child[RIGHT];
+            node[i] = node[i] < 0 ? node[i] : next;
+            all &= node[i]; /* below zero where all are */
+        }
+    } while (all >= 0);
+}
+"""
+
 _STUMP_LOOP = """        const REAL *h = votes[t][side(&tests[t], x)];
         for (k = 0; k < LABELS; k++)
             scores[k] += h[k];
 """
 
-_LOOP = """        const REAL *h = votes[leaf_of(roots[t], x)];
-        for (k = 0; k < LABELS; k++)
-            scores[k] += h[k];
+_LOOP = """        int32_t node[ABREAST];
+        int i;
+        walk(roots + t, x, node);
+        for (i = 0; i < ABREAST && t + i < ROUNDS; i++)
+            for (k = 0; k < LABELS; k++)
+                scores[k] += votes[-1 - node[i]][k];
 """
 
 
