@@ -141,9 +141,9 @@ class TestStructure:
 
     def test_sections(self, digits, nasty):
         sections = [e["id"] for e in digits[3].all("section")]
-        expected = ["summary", "model", "learning", "margins", "confusion", "labels", "columns", "rules", "mistakes"]
-        assert sections == expected
-        assert [e["id"] for e in nasty[3].all("section")] == [*expected[:7], "shapes", *expected[7:]]
+        expected = ["summary", "model", "learning", "margins", "confusion", "labels", "columns"]
+        assert sections == [*expected, "dependence", "rules", "mistakes"]
+        assert [e["id"] for e in nasty[3].all("section")] == [*expected, "shapes", "rules", "mistakes"]
 
 
 class TestEscaping:

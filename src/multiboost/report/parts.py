@@ -50,9 +50,9 @@ def cards(entries: list[tuple[str, str, bool, str | None]]) -> Html:
     items = [
         tag(
             "div",
-            tag("dd", note, class_="note") if note else None,
             tag("dt", name),
             tag("dd", value),
+            tag("dd", note, class_="note") if note else None,
             class_="card main" if main else "card",
         )
         for name, value, main, note in entries
