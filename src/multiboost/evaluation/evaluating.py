@@ -81,7 +81,7 @@ def outcome_of(clf, X, y, sample_weight=None):
     check_consistent_length(np.empty(table.n_rows), answers.weight)
     with Team(thread_count(clf.n_jobs)) as team:
         scores = model.scores(table, team)
-    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.plan_.loss)
+    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.answer_loss_)
 
 
 def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]:
@@ -114,7 +114,7 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]
         for t, scores in enumerate(model.staged_scores(table, team), start=1):
             if t in wanted:
                 slope = model.slope_after(t)
-                yield view.outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.plan_.loss)
+                yield view.outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.answer_loss_)
             if t == max(wanted):
                 return
 
