@@ -226,7 +226,7 @@ class TestNumbers:
         words = [e["text"] for e in page.all("code", **{"class": "words"})]
         assert len(words) == 8
         assert all(text.startswith("if ") for text in words)
-        assert f"alpha {clf.learning_rate_}" in page.all("h3")[2]["text"]
+        assert f"alpha {clf.learning_rate_}" in page.all("h3")[3]["text"]
 
     def test_weights(self, tmp_path):
         X, y = make_classes(200, 3, 3, noise=3.0)
