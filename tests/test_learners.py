@@ -530,3 +530,27 @@ class TestAllOfThem:
             all_rows("column", 2, votes="discrete").fit(*two_classes)
         with pytest.raises(ValueError, match="criterion='z' does not go with base_learner='column:spline'"):
             all_rows("column:spline", 2, criterion="z").fit(*two_classes)
+
+    @each_learner
+    def test_pruned_and_taken_apart(self, learner):
+        """Rounds as DAGs, put together again: the same scores, and twice the scores with coefficients of two."""
+        X, _, y = mixed()
+        model = all_rows(learner, 6).fit(X, y).model_
+        e, table = model.ensemble, model.table(X)
+        with Team(1) as team:
+            once, twice = (e.weighted(np.full(6, c)).scores(table, team) - e.initial for c in (1.0, 2.0))
+            np.testing.assert_array_equal(once + e.initial, e.scores(table, team))
+        np.testing.assert_allclose(twice, 2 * once, atol=1e-12)
+
+    def test_what_no_exporter_knows_is_refused(self, tmp_path):
+        from multiboost.export.exportable import ExportError, exportable
+
+        X, _, y = mixed()
+        with pytest.raises(ExportError, match="'column' cannot be exported yet"):
+            exportable(all_rows("column", 2).fit(X, y))
+        with pytest.raises(ExportError, match="'bins' cannot be exported yet: it orders the categories"):
+            exportable(all_rows("bins:4", 2).fit(X[["e"]], y))
+        first = all_rows("stump", 2).fit(X, y)
+        with pytest.raises(ExportError, match="starts from the scores of another one"):
+            exportable(all_rows("stump", 2, init=first).fit(X, y))
+        assert exportable(all_rows("bins:4", 2).fit(X[["a"]], y)).n_rounds == 2

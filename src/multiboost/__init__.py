@@ -32,11 +32,15 @@ _HOMES = {
     "learning_curves": ".evaluation",
     "round_rules": ".evaluation",
     "named_importances": ".evaluation",
+    "permutation_importances": ".evaluation",
+    "partial_dependence": ".evaluation",
     "additive_shapes": ".evaluation",
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "export_model": ".export.formats",
+    "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -63,9 +67,13 @@ __all__ = [
     "Tree",
     "additive_shapes",
     "evaluate",
+    "export_model",
     "learning_curves",
     "load_model",
+    "load_shyp",
     "named_importances",
+    "partial_dependence",
+    "permutation_importances",
     "round_rules",
     "staged_evaluation",
     "write_report",
@@ -84,10 +92,14 @@ if TYPE_CHECKING:
         evaluate,
         learning_curves,
         named_importances,
+        partial_dependence,
+        permutation_importances,
         round_rules,
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .export.formats import export_model
+    from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
     from .report import write_report
 

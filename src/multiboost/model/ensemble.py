@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier, Dag, empty_leaf
+from ..base.classifier import BaseClassifier, Curve, Dag, empty_leaf
 from ..data.table import Table
 from ..kernels.dtypes import NODE, apart
 from ..kernels.predict import add_curved_scores, add_scores
@@ -178,6 +178,12 @@ class Ensemble:
                 last = _first_of(self.root[term + 1 :], self.feature.size) if self.root[term] >= 0 else tests
                 child = self.child[tests:last]
                 n_leaves = int((~child).max(initial=leaves)) + 1 - leaves
+                curve = None
+                if self.is_curved:
+                    degree = int(self.degree[term])
+                    n_leaves += degree  # a leaf is named by its first row
+                    if self.along[term] >= 0:
+                        curve = Curve(int(self.along[term]), degree, self.origin[leaves : leaves + n_leaves])
                 end = _first_of(self.set_start[last:], self.sets.size)
                 starts = self.set_start[tests:last]
                 found[-1].append(
@@ -185,7 +191,7 @@ class Ensemble:
                         self.feature[tests:last], self.threshold[tests:last], self.missing_right[tests:last],
                         np.where(child >= 0, child - tests, child + leaves), self.gain[tests:last],
                         self.values[leaves : leaves + n_leaves], np.where(starts >= 0, starts - n_bytes, -1),
-                        self.sets[n_bytes:end],
+                        self.sets[n_bytes:end], curve=curve,
                     )
                 )  # fmt: skip
                 tests, leaves, n_bytes = last, leaves + n_leaves, end
