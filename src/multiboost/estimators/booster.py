@@ -269,6 +269,7 @@ class Booster(BaseEstimator, ABC):
             plan=run.plan.to_dict(),
             history={name: np.array(values[:n_rounds]) for name, values in run.history.items()},
             state=run.learned(n_rounds),
+            n_rows=data.table.n_rows,
             data=provenance,
             estimator=type(self).__name__,
             parameters=saved_parameters(self),

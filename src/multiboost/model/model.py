@@ -67,6 +67,8 @@ class Model:
         A value for every round, by name.
     state : dict of ndarray
         What samplers and step have learned, for a training that goes on.
+    n_rows : int or None
+        Rows that it was trained on; None where that is not known.
     data : dict or None
         What is known of the training file.
     estimator : str
@@ -82,6 +84,7 @@ class Model:
     plan: dict[str, Any]
     history: dict[str, np.ndarray] = field(default_factory=dict)
     state: dict[str, np.ndarray] = field(default_factory=dict)
+    n_rows: int | None = None
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
