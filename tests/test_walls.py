@@ -20,7 +20,8 @@ ROOMS = {
     "plugin": (set(), {"numpy"}),
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
     "data": ({"kernels", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
-    "files": ({"disk"}, {"numpy", "scipy", "pyarrow"}),
+    # uproot: imported where a ROOT file is read
+    "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),

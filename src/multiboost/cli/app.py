@@ -44,7 +44,10 @@ def _parameter(option: str, default: str = "", *more: str) -> Any:
 
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight or text; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight, text, x.root:tree; or - for standard input."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[
@@ -59,7 +62,7 @@ Target = Annotated[
 Task = Annotated[str | None, _option("--task", help="classification or regression. [classification]", panel=_MODEL)]
 Format = Annotated[
     str | None,
-    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
+    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight, simple or root; else by suffix.", panel=_READ),
 ]
 LabelsFile = Annotated[
     Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
