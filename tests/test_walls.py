@@ -39,7 +39,7 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
+        {"data.kinds", "data.real", "data.table", "data.target", "estimators.threads", "estimators.validation"}
         | {"kernels.team", "losses"},
         {"numpy", "sklearn", "matplotlib"},
     ),
