@@ -19,7 +19,8 @@ ROOMS = {
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
-    "data": ({"kernels", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
+    "ranking": (set(), {"numpy"}),
+    "data": ({"kernels", "ranking", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
     "files": ({"disk"}, {"numpy", "scipy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
@@ -33,7 +34,7 @@ ROOMS = {
         {"numpy", "sklearn", "pyarrow"},
     ),
     "estimators": (
-        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "samplers", "steps"}
+        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "ranking", "samplers", "steps"}
         | {"kernels.subset", "kernels.team", "kernels.warm"},
         {"numpy", "sklearn"},
     ),

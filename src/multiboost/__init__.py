@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
+    "MultiBoostRanker": ".estimators.multiboost_ranker",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Stump": ".base",
     "Tree": ".base",
@@ -34,6 +35,7 @@ _HOMES = {
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "ranking_metric": ".ranking",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -46,6 +48,7 @@ __all__ = [
     "MarginDistributionDisplay",
     "ModelFileError",
     "MultiBoostClassifier",
+    "MultiBoostRanker",
     "MultiBoostRegressor",
     "Product",
     "Progress",
@@ -60,6 +63,7 @@ __all__ = [
     "learning_curves",
     "load_model",
     "named_importances",
+    "ranking_metric",
     "round_rules",
     "staged_evaluation",
     "write_report",
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.multiboost_classifier import MultiBoostClassifier
+    from .estimators.multiboost_ranker import MultiBoostRanker
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model
     from .evaluation import (
@@ -82,6 +87,7 @@ if TYPE_CHECKING:
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
     from .model.modelfile import ModelFileError
+    from .ranking import ranking_metric
     from .report import write_report
 
 

@@ -107,7 +107,7 @@ class MultiBoostRegressor(RealBooster):
             It names the parameter.
         """
         super().check_parameters()
-        check_wishes(self, self._wishes(), of_numbers=True)
+        check_wishes(self, self._wishes(), of=("numbers",))
 
     def _wishes(self) -> Wishes:
         if isinstance(self.loss, str) and self.loss == "quantile":

@@ -46,13 +46,12 @@ def wishes_of(estimator, **more: Any) -> Wishes:
     return Wishes(**{**given, **more})
 
 
-def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None:
+def check_wishes(estimator, wishes: Wishes, *, of: tuple[str, ...] = ("labels",)) -> None:
     """Refuse parameters that say the same thing twice, and losses of another kind of target."""
     loss = wishes.loss
-    if loss is not None and loss.of_numbers != of_numbers:
-        what = "numbers" if loss.of_numbers else "labels"
-        names = ", ".join(repr(name) for name in LOSSES if LOSSES.get(name).of_numbers == of_numbers)
-        raise ValueError(f"loss={loss.name!r} is a loss of {what}; {type(estimator).__name__} has {names}")
+    if loss is not None and _what(loss) not in of:
+        names = ", ".join(repr(name) for name in LOSSES if _what(LOSSES.get(name)) in of)
+        raise ValueError(f"loss={loss.name!r} is a loss of {_what(loss)}; {type(estimator).__name__} has {names}")
     if isinstance(loss, PairLoss):
         loss.check_formulas()
     if estimator.subsample is not None and estimator.row_sampler is not None:
@@ -60,6 +59,11 @@ def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None
     if estimator.learning_rate is not None and wishes.step is not None and not isinstance(estimator.step, str):
         raise ValueError("learning_rate and step both say how far to go; give the rate to the step")
     wishes.check()
+
+
+def _what(loss) -> str:
+    """What a loss, or a class of losses, is a loss of."""
+    return "numbers" if loss.of_numbers else "rankings" if loss.of_queries else "labels"
 
 
 def _is_auto(loss: Any) -> bool:
