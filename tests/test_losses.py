@@ -59,7 +59,7 @@ TARGETS = {
 # The risk's derivative along F, and its second one, in units of G and H.
 UNITS = {"logistic": (2.0, 2.0), "softmax": (2.0, 2.0)}
 BENDS = ("hinge", "squared hinge")  # not twice differentiable at a margin of 1
-OF_LABELS = [name for name in LOSSES if not LOSSES.get(name).of_numbers]
+OF_LABELS = [name for name in LOSSES if not (LOSSES.get(name).of_numbers or LOSSES.get(name).of_queries)]
 OF_NUMBERS = [name for name in LOSSES if LOSSES.get(name).of_numbers]
 
 

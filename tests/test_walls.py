@@ -39,15 +39,15 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kind", "data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
-        | {"kernels.team", "losses"},
+        {"data.kinds", "data.ranked", "data.real", "data.target", "estimators.threads", "estimators.validation"}
+        | {"kernels.team", "losses", "ranking"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.ranked", "data.real", "estimators", "evaluation", "extras"}
         | {
             "files",
             "multiboost",

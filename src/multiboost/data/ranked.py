@@ -7,6 +7,7 @@ score, which has learned to put pairs of documents into their order.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,9 @@ class Graded(Ranks, MultiClass):
     """A ranking by the expected gain, with a score for every grade."""
 
     name = "ranking by grades"
+
+    def label_names(self):
+        return [f"grade {grade:g}" for grade in self.grades]
 
     def encode(self, y):
         """Numbers of grades, (n, 1); a grade that training has not seen is the nearest one."""
@@ -198,11 +202,22 @@ def _row_keys(table: Table) -> np.ndarray:
         mixed = _mixed(np.asarray(matrix.data, np.float64)) * factor[matrix.indices]
         total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed)])
         return total[matrix.indptr[1:]] - total[matrix.indptr[:-1]]
-    keys = [
-        (_mixed(table.rows(first, min(first + _HASHED, table.n_rows))) * factor).sum(axis=1, dtype=np.uint64)
-        for first in range(0, table.n_rows, _HASHED)
-    ]
+    categories = table.categories or []
+    names = {j: _name_keys(known.names) for j, known in enumerate(categories) if known is not None}
+    keys = []
+    for first in range(0, table.n_rows, _HASHED):
+        values = table.rows(first, min(first + _HASHED, table.n_rows))
+        bits = _mixed(values)
+        for j, of_name in names.items():  # the numbers of categories depend on the order of rows, their names do not
+            bits[:, j] = of_name[np.where(np.isnan(values[:, j]), -1, values[:, j]).astype(np.intp)]
+        keys.append((bits * factor).sum(axis=1, dtype=np.uint64))
     return np.concatenate(keys)
+
+
+def _name_keys(names: list[str]) -> np.ndarray:
+    """A number for each name, and at the end one for what is missing."""
+    digests = [hashlib.blake2b(str(name).encode(), digest_size=8).digest() for name in names]
+    return np.append(np.frombuffer(b"".join(digests), np.uint64), np.uint64(0))
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:

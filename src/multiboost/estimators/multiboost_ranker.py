@@ -243,6 +243,20 @@ class MultiBoostRanker(Booster):
         scores = self._scores(X)
         return self.model_.shaped(scores)
 
+    def staged_decision_function(self, X):
+        """`decision_function` after every round.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray
+        """
+        for scores in self._staged_scores(X):
+            yield self.model_.shaped(scores).copy()
+
     def score(self, X, y, sample_weight=None, *, qid=None):
         """NDCG@10, the mean over queries, see `multiboost.ranking_metric`.
 

@@ -4,6 +4,7 @@ from .evaluating import evaluate, staged_evaluation
 from .evaluation import Evaluation, LabelEvaluation, Mistake, TaskEvaluation
 from .explain import Importance, RoundRules, named_importances, round_rules
 from .learning import LearningCurves, learning_curves
+from .ranking import QueryEvaluation, RankingEvaluation
 from .regression import QuantileEvaluation, RegressionEvaluation, RegressionMistake, TargetEvaluation
 from .shapes import Shape, Shapes, additive_shapes, is_additive
 
@@ -14,6 +15,8 @@ __all__ = [
     "LearningCurves",
     "Mistake",
     "QuantileEvaluation",
+    "QueryEvaluation",
+    "RankingEvaluation",
     "RegressionEvaluation",
     "RegressionMistake",
     "RoundRules",

@@ -1,20 +1,22 @@
 """Queries: documents in the order of their scores, NDCG, and pairs of documents weighed by it.
 
 Rows of a query are neighbours.  Their order is kept from one call to the next: scores change little in a round, and
-what is nearly sorted is sorted quickly.  It depends on the scores alone, for of equal scores the earlier row comes
-first.
+what is nearly sorted is sorted quickly.  Of equal scores the lesser document comes first: so the order of the rows
+leaves no trace.
 """
 
 import numpy as np
 
 from .arithmetic import exp, log1p
-from .compiler import ALLOCATING, INNER, OPTIONS, njit
+from .compiler import INNER, OPTIONS, njit
 from .extremes import greater
 
 
 @njit(**INNER)
-def _sort(scores, order, first, last):
-    """Rows ``first`` to ``last`` by falling score; IN and OUT order, a permutation of them (Shell 1959)."""
+def _sort(scores, gain, order, first, last):
+    """Rows ``first`` to ``last`` by falling score, equal ones by rising gain; IN and OUT order, a permutation of them
+    (Shell 1959).
+    """
     gap = (last - first) // 2
     while gap > 0:
         for k in range(first + gap, last):
@@ -23,7 +25,9 @@ def _sort(scores, order, first, last):
             at = k
             while at - gap >= first:
                 other = order[at - gap]
-                if scores[other] > s or (scores[other] == s and other < row):
+                if scores[other] > s:
+                    break
+                if scores[other] == s and (gain[other] < gain[row] or (gain[other] == gain[row] and other < row)):
                     break
                 order[at] = other
                 at -= gap
@@ -44,7 +48,7 @@ def ndcg_of_queries(scores, gain, start, cut, order, found):
     """
     for q in range(start.size - 1):
         first, last = start[q], start[q + 1]
-        _sort(scores, order, first, last)
+        _sort(scores, gain, order, first, last)
         total = 0.0
         k = first
         while k < last and k - first < cut:
@@ -68,7 +72,7 @@ def add_pairs(scores, weight, gain, discount, cut, order, first, last, pull, cur
     """
     n = float(scores.size)
     risk = 0.0
-    _sort(scores, order, first, last)
+    _sort(scores, gain, order, first, last)
     for i in range(first, first + cut if first + cut < last else last):
         a = order[i]
         for j in range(i + 1, last):
@@ -90,11 +94,9 @@ def add_pairs(scores, weight, gain, discount, cut, order, first, last, pull, cur
     return risk
 
 
-@njit(**ALLOCATING)
-def pair_risk(scores, weight, gain, discount, cut, start):
-    """The loss of all pairs of all queries."""
-    order = np.arange(scores.size)
-    pull, curvature = np.zeros(scores.size), np.zeros(scores.size)
+@njit(**OPTIONS)
+def add_all_pairs(scores, weight, gain, discount, cut, start, order, pull, curvature):
+    """`add_pairs` of all queries; returns the loss."""
     risk = 0.0
     for q in range(start.size - 1):
         risk += add_pairs(scores, weight, gain, discount, cut, order, start[q], start[q + 1], pull, curvature)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.queries import add_pairs, pair_risk
+from ..kernels.queries import add_all_pairs, add_pairs
 from . import Loss, register
 
 
@@ -60,8 +60,14 @@ class LambdaRank(Loss):
         return np.concatenate([[float(self.positions)], 1.0 / np.log2(2.0 + np.arange(longest))])
 
     def risk(self, scores, target):
-        level = self.levels(target)
-        return pair_risk(
-            scores[:, 0].copy(), target.signed[:, 0].copy(), target.wanted[:, 0].copy(), level[1:].copy(),
-            int(level[0]), target.group_start,
-        )  # fmt: skip
+        return self.pairs(scores, target)[0]
+
+    def pairs(self, scores: np.ndarray, target) -> tuple[float, np.ndarray, np.ndarray]:
+        """The loss, and G and H of every document, (n,)."""
+        n, level = len(scores), self.levels(target)
+        columns = (np.ascontiguousarray(matrix[:, 0]) for matrix in (scores, target.signed, target.wanted))
+        pull, curvature = np.zeros(n), np.zeros(n)
+        loss = add_all_pairs(
+            *columns, level[1:].copy(), int(level[0]), target.group_start, np.arange(n), pull, curvature
+        )
+        return loss, pull, curvature

@@ -3,5 +3,6 @@
 from .conventions import CONVENTIONS, Convention
 from .metrics import ranking_metric
 from .queries import Queries
+from .weighting import exponential_weights
 
-__all__ = ["CONVENTIONS", "Convention", "Queries", "ranking_metric"]
+__all__ = ["CONVENTIONS", "Convention", "Queries", "exponential_weights", "ranking_metric"]
