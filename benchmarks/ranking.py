@@ -75,16 +75,24 @@ def rankers() -> dict[str, MultiBoostRanker]:
     found = {}
     for n in LEAVES:
         found[f"tree of {n}"] = MultiBoostRanker(f"tree:{n}", max(ROUNDS), n_jobs=1)
+        found[f"tree of {n}, weighted"] = MultiBoostRanker(f"tree:{n}", max(ROUNDS), n_jobs=1)
         found[f"tree of {n}, pairs"] = MultiBoostRanker(f"tree:{n}", max(ROUNDS), loss="lambdarank", n_jobs=1)
     for m in TERMS:
         found[f"product of {m}"] = MultiBoostRanker(f"product:{m}", max(ROUNDS), votes="discrete", n_jobs=1)
     return found
 
 
+def weights(training: Part) -> np.ndarray:
+    """1 / sqrt(n_q), and 0 where a query has nothing relevant: queries count alike in the metric, not in a loss."""
+    number = np.unique(training.qid, return_inverse=True)[1]
+    return ((np.bincount(number, training.y) > 0) / np.sqrt(np.bincount(number)))[number]
+
+
 def staged(name: str, ranker: MultiBoostRanker, parts: tuple[Part, Part, Part]) -> dict[int, tuple]:
     """Scores F of the validation and the test part after some rounds."""
     training, *others = parts
-    ranker.fit(training.X, training.y, qid=training.qid)
+    weight = weights(training) if "weighted" in name else None
+    ranker.fit(training.X, training.y, weight, qid=training.qid)
     stages: list[list[np.ndarray]] = []
     for where in others:
         every = [scores.copy() for scores in ranker.staged_decision_function(where.X)]
@@ -127,10 +135,10 @@ def ensemble(members: dict[str, dict[int, tuple]], valid: Part) -> Ensemble:
         reached = np.array([omega(v, valid) for v, _ in pairs])
         V, S = (np.stack(columns, axis=1) for columns in zip(*pairs, strict=True))
         for c in SHARPNESS:
-            weights = exponential_weights(reached, c)
-            value = omega(V @ weights, valid)
+            share = exponential_weights(reached, c)
+            value = omega(V @ share, valid)
             if best is None or value > best.valid:
-                best = Ensemble(t, c, value, S @ weights)
+                best = Ensemble(t, c, value, S @ share)
     assert best is not None
     return best
 

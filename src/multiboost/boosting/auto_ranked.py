@@ -12,7 +12,7 @@ from .plan import Plan
 _LEAVES = 8
 _SHARE = 0.5
 _RATE = 0.05
-_ROUNDS = 150
+_ROUNDS = 100
 
 
 def choose_ranked_plan(wishes: Wishes, target: Target) -> Plan:
