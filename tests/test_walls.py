@@ -39,15 +39,28 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.ranked", "data.real", "data.target", "estimators.threads", "estimators.validation"}
-        | {"kernels.team", "losses", "ranking"},
+        {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
+        | {"estimators.validation", "kernels.team", "losses", "ranking"},
         {"numpy", "sklearn", "matplotlib"},
     ),
+    "theory": (
+        {"base", "boosting.sharpness", "data.kinds", "data.real", "data.table", "data.target", "kernels.team"}
+        | {"model.model", "steps", "estimators"},
+        {"numpy", "scipy", "sklearn"},
+    ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
+    # onnx: imported where a model is written as ONNX
+    "export": (
+        {"base.classifier", "base.registry", "boosting.plan", "data.kinds", "disk", "estimators", "extras"}
+        | {"kernels.dtypes", "losses", "model", "multiboost", "steps"},
+        {"numpy"},
+    ),
+    "physics": ({"extras"}, {"numpy", "scipy"}),
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.ranked", "data.real", "estimators", "evaluation", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.ranked", "data.real", "estimators", "evaluation", "export"}
+        | {"extras"}
         | {
             "files",
             "multiboost",

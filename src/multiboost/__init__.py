@@ -10,6 +10,7 @@ _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
     "MultiBoostRanker": ".estimators.multiboost_ranker",
+    "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Stump": ".base",
     "Tree": ".base",
@@ -30,12 +31,16 @@ _HOMES = {
     "learning_curves": ".evaluation",
     "round_rules": ".evaluation",
     "named_importances": ".evaluation",
+    "permutation_importances": ".evaluation",
+    "partial_dependence": ".evaluation",
     "additive_shapes": ".evaluation",
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
     "ranking_metric": ".ranking",
+    "export_model": ".export.formats",
+    "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -46,6 +51,7 @@ __all__ = [
     "LearningCurveDisplay",
     "Log",
     "MarginDistributionDisplay",
+    "MedianBoostRegressor",
     "ModelFileError",
     "MultiBoostClassifier",
     "MultiBoostRanker",
@@ -60,9 +66,13 @@ __all__ = [
     "Tree",
     "additive_shapes",
     "evaluate",
+    "export_model",
     "learning_curves",
     "load_model",
+    "load_shyp",
     "named_importances",
+    "partial_dependence",
+    "permutation_importances",
     "ranking_metric",
     "round_rules",
     "staged_evaluation",
@@ -73,6 +83,7 @@ if TYPE_CHECKING:
     from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
+    from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
     from .estimators.multiboost_ranker import MultiBoostRanker
     from .estimators.multiboost_regressor import MultiBoostRegressor
@@ -82,10 +93,14 @@ if TYPE_CHECKING:
         evaluate,
         learning_curves,
         named_importances,
+        partial_dependence,
+        permutation_importances,
         round_rules,
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .export.formats import export_model
+    from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
     from .ranking import ranking_metric
     from .report import write_report

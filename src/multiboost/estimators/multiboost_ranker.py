@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..ranking import Convention, Queries, ranking_metric
 from .booster import Booster
 from .parameters import documented
-from .wishes import check_wishes, part_of, wishes_of
+from .wishes import check_wishes, losses_of, part_of, wishes_of
 
 
 @documented
@@ -177,7 +177,9 @@ class MultiBoostRanker(Booster):
         check_wishes(self, self._wishes(), of=("labels", "rankings"))
 
     def _wishes(self) -> Wishes:
-        return wishes_of(self, votes=self.votes, loss=part_of("loss", LOSSES, self.loss))
+        return wishes_of(
+            self, votes=self.votes, loss=part_of("loss", LOSSES, self.loss, losses_of("labels", "rankings"))
+        )
 
     def _plan(self, binned, target, team):
         return choose_ranked_plan(self._wishes(), target)

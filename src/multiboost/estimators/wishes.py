@@ -42,7 +42,8 @@ def wishes_of(estimator, **more: Any) -> Wishes:
         "seed": seed_of(estimator.random_state),
     }
     if "loss" not in more:
-        given["loss"] = None if _is_auto(estimator.loss) else part_of("loss", LOSSES, estimator.loss)
+        names = ["auto", *losses_of("labels")]
+        given["loss"] = None if _is_auto(estimator.loss) else part_of("loss", LOSSES, estimator.loss, names)
     return Wishes(**{**given, **more})
 
 
@@ -50,7 +51,7 @@ def check_wishes(estimator, wishes: Wishes, *, of: tuple[str, ...] = ("labels",)
     """Refuse parameters that say the same thing twice, and losses of another kind of target."""
     loss = wishes.loss
     if loss is not None and _what(loss) not in of:
-        names = ", ".join(repr(name) for name in LOSSES if _what(LOSSES.get(name)) in of)
+        names = ", ".join(map(repr, losses_of(*of)))
         raise ValueError(f"loss={loss.name!r} is a loss of {_what(loss)}; {type(estimator).__name__} has {names}")
     if isinstance(loss, PairLoss):
         loss.check_formulas()
@@ -59,6 +60,11 @@ def check_wishes(estimator, wishes: Wishes, *, of: tuple[str, ...] = ("labels",)
     if estimator.learning_rate is not None and wishes.step is not None and not isinstance(estimator.step, str):
         raise ValueError("learning_rate and step both say how far to go; give the rate to the step")
     wishes.check()
+
+
+def losses_of(*of: str) -> list[str]:
+    """Names of the losses of labels, numbers or rankings."""
+    return [name for name in LOSSES if _what(LOSSES.get(name)) in of]
 
 
 def _what(loss) -> str:
@@ -80,16 +86,16 @@ def _step(estimator) -> Step | None:
     return replace(step, learning_rate=float(estimator.learning_rate))  # type: ignore[type-var]
 
 
-def part_of(parameter: str, registry, given):
-    """A plug-in from its name or from itself; None stays None."""
+def part_of(parameter: str, registry, given, names=None):
+    """A plug-in from its name or from itself; None stays None.  A message offers ``names``, or all there are."""
     if given is None or isinstance(given, Plugin):
         return given
     if not isinstance(given, str):
         raise ValueError(f"{parameter} must be the name of a {registry.what} or one itself; got {given!r}")
     name, _, number = (given, "", "") if given in registry else given.partition(":")
     if name not in registry:
-        names = ["auto", *registry] if parameter == "loss" else list(registry)
-        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, names))}; got {given!r}")
+        offered = ", ".join(map(repr, registry if names is None else names))
+        raise ValueError(f"{parameter} must be one of {offered}; got {given!r}")
     kind = registry.get(name)
     try:
         return kind(_number(parameter, kind, given, number)) if number else kind()

@@ -14,7 +14,8 @@ from ..estimators.validation import check_weights
 from ..losses import Loss
 from ..ranking import CONVENTIONS, Convention, Queries, ranking_metric
 from .curves import Margins
-from .measures import Measures
+from .intervals import Interval, bootstrap, mean_ratio
+from .measures import Comparison, Measures
 
 N_POSITIONS = 20  # of a curve of NDCG@k
 
@@ -170,6 +171,8 @@ class RankingEvaluation(Measures):
     n_rows, n_rounds, n_queries : int
     n_without : int
         Queries without a relevant document: no ranking helps them.
+    chance : float
+        NDCG@10 of documents in random order.
     weight : float
         Total weight of the rows.
     ndcg, mean_ndcg, map, precision : float
@@ -186,6 +189,10 @@ class RankingEvaluation(Measures):
         NDCG@10 as other programs count it.
     mistakes : list of QueryEvaluation
         The queries with the lowest NDCG@10, of those with a relevant document.
+    intervals : dict of str to Interval
+        Of NDCG@10, over queries.
+    advantage : Interval or None
+        Of how much better NDCG@10 is than by chance.
     """
 
     HEADLINE: ClassVar[tuple[str, ...]] = ("ndcg", "mean_ndcg", "map", "precision", "error")
@@ -203,16 +210,24 @@ class RankingEvaluation(Measures):
     precision: float
     error: float
     risk: float
+    chance: float
     ndcg_at: list[float] = field(default_factory=list)
     random_at: list[float] = field(default_factory=list)
     conventions: dict[str, float] = field(default_factory=dict)
     mistakes: list[QueryEvaluation] = field(default_factory=list)
+    intervals: dict[str, Interval] = field(default_factory=dict)
+    advantage: Interval | None = None
+
+    def comparison(self):
+        numbers = f"NDCG@{CUT} is {self.ndcg:.3f}, and would be {self.chance:.3f}"
+        return Comparison("a random order", numbers, self.ndcg - self.chance)
 
 
 def ranking_of(outcome: Ranked, *, curves: bool, n_bins: int = 0, n_mistakes: int = 0) -> RankingEvaluation:
     """Put numbers on rankings; ``n_bins`` is of probabilities, which there are none of."""
     a = outcome.answers
-    ndcg = outcome.of_queries(f"ndcg@{CUT}")
+    by_chance = Ranked(a, np.zeros_like(outcome.scores), 0, 0.0, 0.0, outcome.loss)  # all scores are equal
+    ndcg, random = outcome.of_queries(f"ndcg@{CUT}"), by_chance.of_queries(f"ndcg@{CUT}")
     relevant = np.bincount(a.queries.number, a.y > 0)
     found = RankingEvaluation(
         kind=a.kind.name,
@@ -227,18 +242,25 @@ def ranking_of(outcome: Ranked, *, curves: bool, n_bins: int = 0, n_mistakes: in
         precision=outcome.mean(f"precision@{CUT}"),
         error=outcome.error(),
         risk=outcome.risk(),
+        chance=float(np.average(random, weights=a.query_weight)),
         mistakes=_worst(outcome, ndcg, relevant, n_mistakes),
     )
     if curves:
         at = range(1, min(N_POSITIONS, int(a.queries.sizes.max())) + 1)
         found.ndcg_at = [outcome.mean(f"ndcg@{k}") for k in at]
-        by_chance = Ranked(a, np.zeros_like(outcome.scores), 0, 0.0, 0.0, outcome.loss)  # all scores are equal
         found.random_at = [by_chance.mean(f"ndcg@{k}") for k in at]
         if a.kind.gain == "exponential":
             found.conventions = {
                 name: outcome.mean(f"ndcg@{CUT}", name) for name in CONVENTIONS if name != "multiboost"
             }
+        found.intervals = {name: one for name, one in {"ndcg": _interval(ndcg, a)}.items() if one is not None}
+        found.advantage = _interval(ndcg - random, a)
     return found
+
+
+def _interval(values: np.ndarray, a: Judgements) -> Interval | None:
+    """Of a mean over queries."""
+    return bootstrap(np.stack([values * a.query_weight, a.query_weight], axis=1), mean_ratio)
 
 
 def _worst(outcome: Ranked, ndcg: np.ndarray, relevant: np.ndarray, n_mistakes: int) -> list[QueryEvaluation]:

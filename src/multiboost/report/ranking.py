@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from .charts import figure
+from .columns import columns, dependence, shapes
 from .findings import Findings
 from .markup import Html, number, short, tag
-from .sections import VALUES, cards, columns, learning, model_and_data, numbers, rules, section, shapes, table
+from .parts import between, cards, methods, numbers, section, table
+from .sections import VALUES, learning, model_and_data, rules, verdict
 from .svg import Axes
 
 _CALLED = {
@@ -30,17 +32,18 @@ def summary(f: Findings) -> Html:
     """The numbers that matter most."""
     e = f.evaluation
     shown = [
-        ("NDCG@10", number(e.ndcg, 4), True),
-        ("mean NDCG", number(e.mean_ndcg, 4), False),
-        ("MAP", number(e.map, 4), False),
-        ("precision@10", number(e.precision, 4), False),
-        ("queries", number(e.n_queries), False),
+        ("NDCG@10", number(e.ndcg, 4), True, between(e.intervals.get("ndcg"), lambda v: number(v, 3))),
+        ("NDCG@10 of a random order", number(e.chance, 4), False, None),
+        ("mean NDCG", number(e.mean_ndcg, 4), False, None),
+        ("MAP", number(e.map, 4), False, None),
+        ("precision@10", number(e.precision, 4), False, None),
+        ("queries", number(e.n_queries), False, None),
     ]
     note = None
     if e.n_without:
         words = f"{e.n_without} of the queries have no relevant document: they count as 0, however they are ranked."
         note = tag("p", words, class_="quiet")
-    return section("summary", "Summary", cards(shown), note)
+    return section("summary", "Summary", verdict(f), cards(shown), methods(e.intervals, {"ndcg": "NDCG@10"}), note)
 
 
 def positions(f: Findings) -> Html:
@@ -104,6 +107,7 @@ SECTIONS = (
     ("learning", "Learning", learning),
     ("positions", "Positions", positions),
     ("columns", "Columns", columns),
+    ("dependence", "Dependence", dependence),
     ("shapes", "Shapes", shapes),
     ("rules", "Rules", rules),
     ("queries", "Queries", queries),
