@@ -73,6 +73,7 @@ class Booster(BaseEstimator, ABC):
     n_jobs: int | None
     verbose: int
     warm_start: bool
+    init: Any = None  # where an estimator has no such parameter
 
     data_: dict | None = None
     model_: Model
@@ -242,7 +243,7 @@ class Booster(BaseEstimator, ABC):
         if qid is not None:
             table, labels, sample_weight, qid = _by_query(table, labels, sample_weight, qid)
         target = self._target(kind, labels, sample_weight, pair_weight, training=True, qid=qid)
-        before = self.model_.before if going_on else before_of(getattr(self, "init", None))
+        before = self.model_.before if going_on else before_of(self.init)
         if before is not None:
             before.check(kind, columns)
         if init_scores is not None:
