@@ -1,7 +1,7 @@
 """Lean classifiers: the toy of Figure 3.16, faces, and early exit beside LightGBM's.
 
-``make bench-lean`` prints the figures, and writes them to ``benchmarks/results/lean.json`` and pictures beside it.  Parts
-can be run alone: ``python -m benchmarks.lean toy faces``.  Only ``exits`` measures time.
+``make bench-lean`` prints the figures, and writes them to ``benchmarks/results/lean.json`` and pictures beside it.
+Parts can be run alone: ``python -m benchmarks.lean toy faces``.  Only ``exits`` measures time.
 """
 
 from __future__ import annotations

@@ -40,8 +40,9 @@ def main():
         dear = sum(count for feature, count in found.calls.items() if feature.startswith("moment")) / n
         cheap = sum(found.calls.values()) / n - dear
         print(
-            f"{name}: accuracy {np.mean(found.answers == y[test]):.3f}, {found.n_evaluated.mean():.0f} base classifiers, "
-            f"{cheap:.1f} pixels and {dear:.1f} moments a row, {1e3 * sum(found.seconds.values()) / n:.2f} ms of features"
+            f"{name}: accuracy {np.mean(found.answers == y[test]):.3f}, {found.n_evaluated.mean():.0f} evaluations, "
+            f"{cheap:.1f} pixels and {dear:.1f} moments a row, "
+            f"{1e3 * sum(found.seconds.values()) / n:.2f} ms of features"
         )
 
 

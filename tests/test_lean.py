@@ -174,6 +174,12 @@ class TestFiles:
         again.save(tmp_path / "again.mb")
         assert (tmp_path / "lean.mb").read_bytes() == (tmp_path / "again.mb").read_bytes()
 
+    def test_exporters_refuse_a_policy(self, mddag, tmp_path):
+        from multiboost import export_model
+
+        with pytest.raises(ValueError, match="the model has a policy"):
+            export_model(mddag, tmp_path / "lean.c")
+
     def test_plain_models_are_written_as_before(self, of_digits, tmp_path):
         import zipfile
 
@@ -449,7 +455,7 @@ class TestSkipped:
         assert found.calls["c"] <= 400
         with pytest.raises(ValueError, match="no column 'd'"):
             clf.predict_lazy(rows, {**features, "d": len})
-        with pytest.raises(ValueError, match="needs column '[abc]'"):
+        with pytest.raises(ValueError, match=r"needs column '[abc]'"):
             clf.predict_lazy(rows, {})
         with pytest.raises(ValueError, match="not a number"):
             clf.predict_lazy(rows, {**features, "b": lambda row: "much"})
@@ -642,6 +648,65 @@ class TestToy:
         assert found["mean_evaluated"] < 30
         assert found["near"] > found["far"], "rows near the border need more"
         assert found["selectivity"] > 0.35
+
+
+class TestCommand:
+    @pytest.fixture(scope="class")
+    def folder(self, tmp_path_factory, binary):
+        folder = tmp_path_factory.mktemp("lean")
+        X, y = binary
+        names = [f"c{j}" for j in range(20)] + ["y"]
+        for name, part in (("train", slice(0, 1500)), ("held", slice(1500, 2500)), ("test", slice(2500, None))):
+            rows = np.column_stack([X[part], y[part]])
+            np.savetxt(folder / f"{name}.csv", rows, delimiter=",", header=",".join(names), comments="", fmt="%.17g")
+        return folder
+
+    def run(self, folder, *arguments):
+        import subprocess
+        import sys
+
+        return subprocess.run(
+            [sys.executable, "-m", "multiboost", *arguments], cwd=folder, capture_output=True, text=True, timeout=300
+        )
+
+    def test_the_same_as_python(self, folder, binary):
+        """Trained, made lean and predicted at the command line, and in Python: the same bits."""
+        X, y = binary
+        done = self.run(folder, *"train train.csv -t y --base stump -n 60 --votes discrete -o full.mb -q".split())
+        assert done.returncode == 0, done.stderr
+        full = load_model(folder / "full.mb")
+        for method, options, made in (
+            ("exit", ["--max-disagreement", "0.02"], lambda: full.early_exit(X[1500:2500], max_disagreement=0.02)),
+            ("mddag", ["--beta", "0.005", "--episodes", "20000", "--seed", "3"], None),
+        ):
+            data = "held.csv" if method == "exit" else "train.csv"
+            done = self.run(
+                folder, "lean", "full.mb", data, "-o", f"{method}.mb", "--method", method, *options, "--json"
+            )
+            assert done.returncode == 0, done.stderr
+            if made is None:
+                lean = MDDAGClassifier(full, beta=0.005, n_episodes=20_000, random_state=3).fit(X[:1500], y[:1500])
+            else:
+                lean = made()
+            assert json.loads(done.stdout)["digest"] == lean.model_.digest()
+            done = self.run(folder, "predict", f"{method}.mb", "test.csv", "--scores", "-o", "scores.csv")
+            assert done.returncode == 0, done.stderr
+            scores = np.genfromtxt(folder / "scores.csv", skip_header=1)
+            assert np.array_equal(scores, lean.decision_function(X[2500:]))
+        done = self.run(folder, "inspect", "mddag.mb", "--json")
+        assert json.loads(done.stdout)["policy"]["beta"] == 0.005
+
+    def test_bad_options(self, folder):
+        self.run(folder, *"train train.csv -t y --base stump -n 5 -o small.mb -q".split())
+        for arguments, message in (
+            (["--method", "magic"], "is not one of exit, mddag"),
+            (["--beta", "0.1"], "--beta is no option of --method exit"),
+            ([], "held-out rows cannot promise"),
+        ):
+            done = self.run(folder, "lean", "small.mb", "held.csv", "-o", "x.mb", *arguments)
+            assert done.returncode == 2
+            assert message in done.stderr
+            assert not (folder / "x.mb").exists()
 
 
 def test_values_of_actions():

@@ -5,6 +5,7 @@ from multiboost import (
     MDDAGClassifier,
     MedianBoostRegressor,
     MultiBoostClassifier,
+    MultiBoostRanker,
     MultiBoostRegressor,
     SoftCascadeClassifier,
     ViolaJonesClassifier,
@@ -14,7 +15,7 @@ from multiboost.estimators.parameters import PARAMETERS, table
 
 from .conftest import ROOT
 
-ESTIMATORS = MultiBoostClassifier, MultiBoostRegressor, AdaBoostMHClassifier, MedianBoostRegressor
+ESTIMATORS = MultiBoostClassifier, MultiBoostRegressor, MultiBoostRanker, AdaBoostMHClassifier, MedianBoostRegressor
 
 
 LEAN = MDDAGClassifier, SoftCascadeClassifier, WaldBoostClassifier, ViolaJonesClassifier
@@ -32,7 +33,7 @@ def test_the_table_has_every_parameter():
     lean = {name for e in LEAN for name in e().get_params(deep=False)}
     assert set(rows) | lean == set(PARAMETERS)
     assert set(rows) == {name for e in ESTIMATORS for name in e().get_params(deep=False)}
-    assert "| `None` | `None` | `200` | `100` |" in rows["n_estimators"]
-    assert '| `"real"` | | `"discrete"` | |' in rows["votes"]
+    assert "| `None` | `None` | `None` | `200` | `100` |" in rows["n_estimators"]
+    assert '| `"real"` | | `"real"` | `"discrete"` | |' in rows["votes"]
     assert rows["learning_rate"].count("`--learning-rate`") == 1
     assert "`--" not in rows["warm_start"]

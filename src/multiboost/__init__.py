@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
+    "MultiBoostRanker": ".estimators.multiboost_ranker",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "MDDAGClassifier": ".estimators.mddag",
@@ -20,6 +21,8 @@ _HOMES = {
     "Product": ".base",
     "Selector": ".base",
     "Indicator": ".base",
+    "Column": ".base",
+    "Bins": ".base",
     "FromClassifier": ".base",
     "EarlyStopping": ".boosting.callbacks",
     "TimeLimit": ".boosting.callbacks",
@@ -34,6 +37,8 @@ _HOMES = {
     "learning_curves": ".evaluation",
     "round_rules": ".evaluation",
     "named_importances": ".evaluation",
+    "permutation_importances": ".evaluation",
+    "partial_dependence": ".evaluation",
     "additive_shapes": ".evaluation",
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
@@ -44,10 +49,15 @@ _HOMES = {
     "LeanCurveDisplay": ".evaluation.lean_displays",
     "DecisionDagDisplay": ".evaluation.lean_displays",
     "write_report": ".report",
+    "ranking_metric": ".ranking",
+    "export_model": ".export.formats",
+    "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Bins",
     "Callback",
+    "Column",
     "DecisionDagDisplay",
     "EarlyStopping",
     "FromClassifier",
@@ -60,6 +70,7 @@ __all__ = [
     "MedianBoostRegressor",
     "ModelFileError",
     "MultiBoostClassifier",
+    "MultiBoostRanker",
     "MultiBoostRegressor",
     "Product",
     "Progress",
@@ -75,10 +86,15 @@ __all__ = [
     "additive_shapes",
     "detection_curve",
     "evaluate",
+    "export_model",
     "learning_curves",
     "load_model",
+    "load_shyp",
     "named_importances",
+    "partial_dependence",
+    "permutation_importances",
     "quality_curve",
+    "ranking_metric",
     "round_rules",
     "staged_detection_curve",
     "staged_evaluation",
@@ -86,13 +102,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
     from .estimators.mddag import MDDAGClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
+    from .estimators.multiboost_ranker import MultiBoostRanker
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model
     from .evaluation import (
@@ -100,13 +117,18 @@ if TYPE_CHECKING:
         evaluate,
         learning_curves,
         named_importances,
+        partial_dependence,
+        permutation_importances,
         round_rules,
         staged_evaluation,
     )
     from .evaluation.detection import detection_curve, quality_curve, staged_detection_curve
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
     from .evaluation.lean_displays import DecisionDagDisplay, LeanCurveDisplay
+    from .export.formats import export_model
+    from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
+    from .ranking import ranking_metric
     from .report import write_report
 
 

@@ -74,15 +74,11 @@ def _facts(classifier) -> dict[str, Any]:
         # What only some estimators have.
         **{name: _plain(getattr(classifier, name)) for name in _SOME if hasattr(classifier, name)},
         "seed": getattr(classifier, "random_state", None),
-        **_of_training(classifier.history_),
+        # Not known of a model of the C++ program, or of a cascade of several runs.
+        **{name: float(v[-1]) for name, v in classifier.history_.items() if name == "training_error"},
         **({} if classifier.model_.policy is None else {"policy": classifier.model_.policy.about}),
         "digest": classifier.model_.digest(),
     }
-
-
-def _of_training(history) -> dict[str, float]:
-    """Stages of a cascade are trained for themselves, and have no history in common."""
-    return {"training_error": float(history["training_error"][-1])} if "training_error" in history else {}
 
 
 def _plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from ..boosting.plan import Plan
 from ..kernels.team import Team
 from ..losses import Loss
 from ..model.ensemble import Ensemble
+from ..model.linear import coefficient_path, is_linear
 from ..model.model import Columns, Model
 from ..model.single import Single
 from ..model.storage import save
@@ -90,6 +91,40 @@ class Fitted(BaseEstimator):
         """Share of each feature in the gain of all cuts; sums to 1."""
         check_is_fitted(self)
         return self.ensemble_.importances(self.n_features_in_)
+
+    @property
+    def coef_path_(self) -> np.ndarray:
+        """Coefficients after every round, where the base learner is ``Column()``.
+
+        (rounds, n_features) for one number, else (rounds, labels or targets, n_features).  Of predictions in the
+        units of y; of classifiers and under Poisson loss of scores.
+        """
+        return self._linear("coef_path_")[0]
+
+    @property
+    def intercept_path_(self) -> np.ndarray:
+        """Intercepts after every round, as `coef_path_`: (rounds,) or (rounds, labels or targets)."""
+        return self._linear("intercept_path_")[1]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Coefficients at the end, see `coef_path_`."""
+        return self._linear("coef_")[0][-1]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Intercepts at the end, see `coef_path_`."""
+        return self._linear("intercept_")[1][-1]
+
+    def _linear(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        if not is_linear(self.model_):
+            raise AttributeError(f"{name} is for models of Column(), whose rounds are lines, that start from numbers")
+        path, intercept = coefficient_path(self.model_)
+        kind = self.model_.kind
+        if kind.of_numbers and kind.is_single and kind.n_labels == 1:
+            return path[:, 0], intercept[:, 0]
+        return path, intercept
 
     def _scores(self, X) -> np.ndarray:
         """F of every row, (n, K)."""

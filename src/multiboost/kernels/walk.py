@@ -185,16 +185,17 @@ def walk(tid, n_threads, sync, X, sequence, rules, products, scores, evaluated, 
 
 @njit(**EXACT)
 def walk_row(x, n_categories, sequence, rules, row, product, scores):
-    """The same for one row of numbers; -1 where it does not have the model's columns.
+    """The same for one row of numbers; false where it does not have the model's columns.
 
     ``n_categories`` of each column is 0 for numbers; what is not the number of a category is missing.
     """
     if x.size != n_categories.size:
-        return -1
+        return False
     for j in range(x.size):
         strange = n_categories[j] > 0 and not 0 <= x[j] < n_categories[j]
         row[j] = np.nan if strange else x[j]
-    return _walk_on(row, sequence, rules, product, scores, row[:0])
+    _walk_on(row, sequence, rules, product, scores, row[:0])
+    return True
 
 
 @njit(**EXACT)

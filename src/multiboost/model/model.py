@@ -15,6 +15,7 @@ import numpy as np
 from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
+from .before import Before
 from .ensemble import Ensemble
 from .medians import quantiles_of, staged_medians
 from .policy import Policy, exit_policy
@@ -70,6 +71,8 @@ class Model:
         A value for every round, by name.
     state : dict of ndarray
         What samplers and step have learned, for a training that goes on.
+    n_rows : int or None
+        Rows that it was trained on; None where that is not known.
     data : dict or None
         What is known of the training file.
     estimator : str
@@ -78,6 +81,8 @@ class Model:
         Its parameters.
     policy : Policy or None
         Which base classifiers a row needs; None: all of them.
+    before : Before or None
+        Another model, to whose scores the ensemble adds.
     """
 
     ensemble: Ensemble
@@ -87,9 +92,11 @@ class Model:
     plan: dict[str, Any]
     history: dict[str, np.ndarray] = field(default_factory=dict)
     state: dict[str, np.ndarray] = field(default_factory=dict)
+    n_rows: int | None = None
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    before: Before | None = None
     policy: Policy | None = None
 
     def __getstate__(self) -> dict:
@@ -98,6 +105,8 @@ class Model:
     @cached_property
     def walker(self) -> Walker:
         """The ensemble as the policy uses it; all of it where there is no policy."""
+        if self.before is not None:
+            raise ValueError("a model that starts from another one (init) has no base classifiers to choose from alone")
         policy = exit_policy(self.n_rounds, {}, {}) if self.policy is None else self.policy
         return Walker(self.ensemble, policy, self.kind.task_start)
 
@@ -121,7 +130,11 @@ class Model:
             return self.walker.scores(table, team)
         if not self.kind.adds_up:
             return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
-        return self.ensemble.scores(table, team, n_rounds)
+        return self.ensemble.scores(table, team, n_rounds, self.start(table, team))
+
+    def start(self, table: Table, team: Team) -> np.ndarray | None:
+        """Scores of the model before this one, (n, K), if there is one."""
+        return None if self.before is None else self.before.scores(table, team, self.kind)
 
     def staged_scores(self, table: Table, team: Team) -> Iterator[np.ndarray]:
         """F of every row after each round, (n, K), good until the next round; without the policy."""
@@ -129,7 +142,7 @@ class Model:
             yield from staged_medians(self.ensemble, table, team)
             return
         rows = self.ensemble.rows(table, 0, table.n_rows)
-        scores = np.tile(self.ensemble.initial, (table.n_rows, 1))
+        scores = self.ensemble.start(table.n_rows, self.start(table, team))
         for t in range(self.n_rounds):
             self.ensemble.add_scores(rows, scores, t, t + 1, team)
             yield scores
@@ -154,7 +167,10 @@ class Model:
 
     def sizes(self) -> np.ndarray:
         """The sum of the sizes of all votes after each round, (rounds,): it normalises margins."""
-        return np.cumsum(self.ensemble.size) + np.abs(self.ensemble.initial).max()
+        first = np.abs(self.ensemble.initial).max()
+        if self.before is not None and self.before.model is not None:
+            first += self.before.model.sizes()[-1]
+        return np.cumsum(self.ensemble.size) + first
 
     def shaped(self, scores: np.ndarray) -> np.ndarray:
         """Scores as users see them."""
@@ -173,4 +189,18 @@ class Model:
         if not self.kind.adds_up:
             raise ValueError("the model is a weighted median of its rounds, and only sums are compiled; use predict")
         walker = None if self.policy is None else self.walker
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, walker)
+        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self._single_before(), walker)
+
+    def _single_before(self) -> Single | None:
+        """The model before this one, for one row at a time."""
+        if self.before is None:
+            return None
+        model = self.before.model
+        if model is None:
+            raise ValueError(
+                f"the model starts from {type(self.before.estimator).__name__}, which predicts for tables; use predict "
+                "or decision_function"
+            )
+        if model.columns.all_category_names() != self.columns.all_category_names():
+            raise ValueError("init has other categories than the model, so a row means two things; use predict")
+        return model.single()

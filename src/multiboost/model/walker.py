@@ -53,6 +53,8 @@ class Walker:
     """
 
     def __init__(self, ensemble: Ensemble, policy: Policy, task_start: np.ndarray):
+        if ensemble.is_curved:
+            raise ValueError("votes that are polynomials of a column, as those of Column(), are not chosen row by row")
         self.ensemble, self.policy = ensemble, policy
         self.task_start = np.asarray(task_start, np.intp)
         # No sum of votes is larger, so that a verdict decides, whatever the score.
