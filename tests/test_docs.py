@@ -16,6 +16,7 @@ from .conftest import ROOT
 
 EXAMPLE = re.compile(r"```python\n(.*?)```(?:\n\n```\n(.*?)```)?", re.DOTALL)
 PAGES = ["README.md", "docs/guide.md", "docs/nominal.md", "docs/evaluation.md", "docs/files.md"]
+PAGES = [*PAGES, "docs/regression.md", "docs/theory.md"]
 # Every process compiles parts from outside of the package anew.
 PAGES = [*PAGES, pytest.param("docs/plugins.md", marks=pytest.mark.slow)]
 
