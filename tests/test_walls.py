@@ -20,7 +20,8 @@ ROOMS = {
     "plugin": (set(), {"numpy"}),
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
     "data": ({"kernels", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
-    "files": ({"disk"}, {"numpy", "scipy", "pyarrow"}),
+    # uproot: imported where a ROOT file is read
+    "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
@@ -38,7 +39,7 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
+        {"data.kinds", "data.real", "data.table", "data.target", "estimators.threads", "estimators.validation"}
         | {"kernels.team", "losses"},
         {"numpy", "sklearn", "matplotlib"},
     ),
@@ -48,10 +49,17 @@ ROOMS = {
         {"numpy", "scipy", "sklearn"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
+    # onnx: imported where a model is written as ONNX
+    "export": (
+        {"base.classifier", "base.registry", "boosting.plan", "data.kinds", "disk", "estimators", "extras"}
+        | {"kernels.dtypes", "losses", "model", "multiboost", "steps"},
+        {"numpy"},
+    ),
+    "physics": ({"extras"}, {"numpy", "scipy"}),
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "export", "extras"}
         | {
             "files",
             "multiboost",

@@ -16,6 +16,8 @@ _HOMES = {
     "Product": ".base",
     "Selector": ".base",
     "Indicator": ".base",
+    "Column": ".base",
+    "Bins": ".base",
     "FromClassifier": ".base",
     "EarlyStopping": ".boosting.callbacks",
     "TimeLimit": ".boosting.callbacks",
@@ -30,15 +32,21 @@ _HOMES = {
     "learning_curves": ".evaluation",
     "round_rules": ".evaluation",
     "named_importances": ".evaluation",
+    "permutation_importances": ".evaluation",
+    "partial_dependence": ".evaluation",
     "additive_shapes": ".evaluation",
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "export_model": ".export.formats",
+    "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Bins",
     "Callback",
+    "Column",
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
@@ -59,16 +67,20 @@ __all__ = [
     "Tree",
     "additive_shapes",
     "evaluate",
+    "export_model",
     "learning_curves",
     "load_model",
+    "load_shyp",
     "named_importances",
+    "partial_dependence",
+    "permutation_importances",
     "round_rules",
     "staged_evaluation",
     "write_report",
 ]
 
 if TYPE_CHECKING:
-    from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.median_boost import MedianBoostRegressor
@@ -80,10 +92,14 @@ if TYPE_CHECKING:
         evaluate,
         learning_curves,
         named_importances,
+        partial_dependence,
+        permutation_importances,
         round_rules,
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .export.formats import export_model
+    from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
     from .report import write_report
 

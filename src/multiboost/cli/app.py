@@ -44,7 +44,10 @@ def _parameter(option: str, default: str = "", *more: str) -> Any:
 
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight or text; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight, text, x.root:tree; or - for standard input."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[
@@ -59,7 +62,7 @@ Target = Annotated[
 Task = Annotated[str | None, _option("--task", help="classification or regression. [classification]", panel=_MODEL)]
 Format = Annotated[
     str | None,
-    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
+    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight, simple or root; else by suffix.", panel=_READ),
 ]
 LabelsFile = Annotated[
     Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
@@ -109,6 +112,7 @@ def train(
     criterion: _parameter("criterion") = None,
     step: _parameter("step") = None,
     learning_rate: _parameter("learning_rate") = None,
+    init: _parameter("init") = None,
     subsample: _parameter("subsample") = None,
     weighting: _parameter("weighting", "auto") = None,
     max_bins: _parameter("max_bins", "256") = None,
@@ -231,6 +235,47 @@ def report(
 ) -> None:
     """Write one HTML page about a model and how it does on DATA."""
     _call("report", **locals())
+
+
+@app.command()
+def export(
+    model: Model,
+    to: Annotated[str, typer.Option("--to", help="c, onnx, conifer or python.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write; of C the header is beside it.")],
+    name: Annotated[
+        str | None, _option("--name", help="What C identifiers begin with. [the name of the file]", panel=_OUT)
+    ] = None,
+    precision: Annotated[
+        str | None, _option("--precision", help="C, ONNX: double or float. [double]", panel=_OUT)
+    ] = None,
+    proba: Annotated[bool, _option("--proba", help="C: probabilities too; they need math.h.", panel=_OUT)] = False,
+    fixed: Annotated[
+        list[str] | None,
+        _option("--fixed", help="C: integers, such as q8.8; or COLUMN=q8.8, for every column.", panel=_OUT),
+    ] = None,
+    categories: Annotated[
+        str | None, _option("--categories", help="ONNX: codes or names of nominal columns. [codes]", panel=_OUT)
+    ] = None,
+) -> None:
+    """Write a model as C99, ONNX, conifer's dictionary or one Python file."""
+    _call("export", **locals())
+
+
+@app.command("import")
+def import_(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A model of the C++ program, *.shyp.xml, also with gzip.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+    columns: Annotated[
+        str | None,
+        _option("--columns", help="Data file with the model's columns; else those it tests.", panel=_READ),
+    ] = None,
+    target: Target = None,
+    format: Format = None,
+    ignore: Ignore = None,
+    multilabel: Annotated[bool, _option("--multilabel", help="Its classes are labels.", panel=_MODEL)] = False,
+) -> None:
+    """Make a model file of a model of the C++ program MultiBoost."""
+    _call("importing", **locals())
 
 
 @app.command()

@@ -16,5 +16,8 @@ def run(model: Path, data: str, out: Path, title, target, format, labels, ignore
     check_writable(out, "--out")
     classifier = load_model(model).set_params(n_jobs=jobs)
     examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels)
-    write_report(classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title)
+    write_report(
+        classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title, data_file=data,
+        model_file=model,
+    )  # fmt: skip
     console().print(f"{out} written")

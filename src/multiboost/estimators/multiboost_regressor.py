@@ -8,7 +8,7 @@ from ..losses import LOSSES
 from ..losses.quantile import Quantile
 from .parameters import documented
 from .reals import RealBooster
-from .wishes import check_wishes, part_of, wishes_of
+from .wishes import check_wishes, losses_of, part_of, wishes_of
 
 
 @documented
@@ -74,6 +74,7 @@ class MultiBoostRegressor(RealBooster):
         step=None,
         row_sampler=None,
         column_sampler=None,
+        init=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -93,6 +94,7 @@ class MultiBoostRegressor(RealBooster):
         self.step = step
         self.row_sampler = row_sampler
         self.column_sampler = column_sampler
+        self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -113,7 +115,7 @@ class MultiBoostRegressor(RealBooster):
         if isinstance(self.loss, str) and self.loss == "quantile":
             loss = Quantile(self.quantile)
         else:
-            loss = part_of("loss", LOSSES, self.loss)
+            loss = part_of("loss", LOSSES, self.loss, losses_of(of_numbers=True))
         return wishes_of(self, loss=loss)
 
     def _plan(self, binned, target, team):

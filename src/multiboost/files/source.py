@@ -11,10 +11,13 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
+import threading
+import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,8 +38,9 @@ SUFFIXES = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".txt": "simple",
+    ".root": "root",
 }
-FORMATS = ("csv", "tsv", "parquet", "arrow", "arff", "svmlight", "simple")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "arff", "svmlight", "simple", "root")
 ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "svm": "svmlight", "mulan": "arff"}
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 # The first bytes of a compressed file; those of bzip2 go on with a digit and the block's mark.
@@ -45,6 +49,7 @@ _BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 _OPENERS: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 _BLOCK = 1 << 22
 _FOLDER = "this is a folder, not a file; name a file in it"
+_PATIENCE = 60.0  # seconds, for threads that read ahead; they need none of them unless the disk is stuck
 
 
 def split_suffixes(path) -> tuple[str, str, str | None]:
@@ -56,6 +61,14 @@ def split_suffixes(path) -> tuple[str, str, str | None]:
     return name.stem, name.suffix.lower(), compression
 
 
+def split_inside(path) -> tuple[Path, str | None]:
+    """A file, and what is meant inside it: ``("a.root", "tree")`` of ``a.root:tree``."""
+    found = re.fullmatch(r"(.+\.root):([^:]+)", str(path), re.DOTALL)
+    if found is None or Path(path).exists():
+        return Path(path), None
+    return Path(found[1]), found[2]
+
+
 def format_of(path, format: str | None = None) -> str:
     """The format's name, from what the user says or from the suffix."""
     if format is not None:
@@ -65,7 +78,7 @@ def format_of(path, format: str | None = None) -> str:
         return name
     if str(path) == "-":
         raise FileError(path, f"standard input and output have no suffix: say format=, one of {', '.join(FORMATS)}")
-    suffix = split_suffixes(path)[1]
+    suffix = split_suffixes(split_inside(path)[0])[1]
     if suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         raise FileError(
@@ -89,6 +102,8 @@ class Stream:
         self.quotes = 0
         self._file = file
         self._data: BinaryIO = _OPENERS[compression](file, "rb") if compression else file
+        self._lent: Any = None
+        self._back = threading.Event()
         self.closed = False
 
     def read(self, size: int = -1) -> bytes:
@@ -103,14 +118,22 @@ class Stream:
         self.quotes += data.count(b'"')
         return data
 
-    def readable(self) -> bool:
-        """As files have it."""
-        return True
+    def lend(self) -> Lent:
+        """The stream for a library that reads ahead in a thread of its own; once."""
+        lent = Lent(self)
+        self._lent = weakref.ref(lent, lambda _: self._back.set())
+        return lent
 
     def close(self) -> None:
-        """Close the file below."""
+        """Close the file below.
+
+        Whoever the stream was lent to has given it back then: a thread that still asks Python for bytes when Python
+        ends takes the process with it (exit code 134).
+        """
         if not self.closed:
             self.closed = True
+            if self._lent is not None:
+                self._back.wait(_PATIENCE)
             if self._data is not self._file:
                 self._data.close()
             self._file.close()
@@ -120,6 +143,26 @@ class Stream:
 
     def __exit__(self, *exception):
         self.close()
+
+
+class Lent:
+    """A stream in the hands of a library: at its end as soon as the stream is closed."""
+
+    closed = False
+
+    def __init__(self, stream: Stream):
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """As of `Stream`."""
+        return b"" if self._stream.closed else self._stream.read(size)
+
+    def readable(self) -> bool:
+        """As files have it."""
+        return True
+
+    def close(self) -> None:
+        """The owner closes."""
 
 
 class _Unclosed(io.BufferedReader):
@@ -149,6 +192,8 @@ class Source:
         What messages call the file.
     once : bool
         Standard input or a pipe, whose bytes come only once.
+    inside : str or None
+        The tree of a ROOT file.
 
     Raises
     ------
@@ -159,7 +204,7 @@ class Source:
 
     def __init__(self, path, format: str | None = None):
         self._is_stdin = str(path) == "-"
-        self.path = Path(path)
+        self.path, self.inside = split_inside(path)
         self.name = "standard input" if self._is_stdin else str(path)
         if not self._is_stdin and self.path.is_dir():  # before the suffix, which a folder has not
             raise FileError(self.name, _FOLDER)
