@@ -207,8 +207,7 @@ class Booster(BaseEstimator, ABC):
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
             keep = run.run(rounds, [*every, *(callbacks or []), *saved])
             if run.n_rounds == 0:
-                few = " of 1 sample" if data.target.n_rows == 1 else ""
-                raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
+                raise ValueError(f"nothing can be learned from this table: {run.stopped}")
             model = model_of(keep)
         self._become(model, plan)
         if run.stopped and self.verbose:

@@ -130,6 +130,8 @@ class MedianBoostRegressor(RealBooster):
 
     # Target and plan.
 
+    _targets = MedianTarget
+
     def _loss(self):
         return self.answer_loss_
 
@@ -142,9 +144,6 @@ class MedianBoostRegressor(RealBooster):
     def _kind(self, y):
         numbers, recognise = super()._kind(y)
         return numbers, lambda *weights: Medians.like(recognise(*weights))
-
-    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
-        return MedianTarget(kind, y, self.answer_loss_, sample_weight, pair_weight)
 
     def _wishes(self) -> Wishes:
         return Wishes(
