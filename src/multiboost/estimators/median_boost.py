@@ -143,7 +143,7 @@ class MedianBoostRegressor(RealBooster):
         numbers, recognise = super()._kind(y)
         return numbers, lambda *weights: Medians.like(recognise(*weights))
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training):
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         return MedianTarget(kind, y, self.answer_loss_, sample_weight, pair_weight)
 
     def _wishes(self) -> Wishes:

@@ -105,7 +105,7 @@ class RealBooster(RegressorMixin, Booster):
             numbers, weights_of(numbers.reshape(len(numbers), -1), sample_weight, pair_weight), self._loss(), names
         )
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training):
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         return RealTarget(kind, y, self._loss(), sample_weight, pair_weight)
 
     def _model(self, run, data, n_rounds, provenance):
