@@ -113,6 +113,13 @@ class Model:
             return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
         return self.ensemble.scores(table, team, n_rounds, self.start(table, team))
 
+    @property
+    def asks_others(self) -> bool:
+        """Whether it asks estimators of other packages, which see rows in the user's own form."""
+        if self.ensemble.phi:
+            return True
+        return self.before is not None and (self.before.model is None or self.before.model.asks_others)
+
     def start(self, table: Table, team: Team) -> np.ndarray | None:
         """Scores of the model before this one, (n, K), if there is one."""
         return None if self.before is None else self.before.scores(table, team, self.kind)
