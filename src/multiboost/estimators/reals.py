@@ -32,6 +32,7 @@ class RealBooster(RegressorMixin, Booster):
         sample_weight=None,
         target_weight=None,
         *,
+        init_scores=None,
         validation=None,
         callbacks=None,
         checkpoint=None,
@@ -52,6 +53,9 @@ class RealBooster(RegressorMixin, Booster):
         sample_weight : array of shape (n_samples,), default=None
         target_weight : array of shape (n_samples, n_targets), default=None
             A weight for every pair of a sample and a target; 0 leaves the pair out.
+        init_scores : array of shape (n_samples,) or (n_samples, n_targets), default=None
+            Predictions of each sample from which boosting starts.  The model says what to add to them, or for Poisson
+            loss by what to multiply them.
         validation, callbacks, checkpoint, checkpoint_every, resume, provenance
             As in `MultiBoostClassifier.fit`.
 
@@ -60,8 +64,8 @@ class RealBooster(RegressorMixin, Booster):
         self
         """
         return self._fit(
-            X, y, sample_weight, target_weight, validation=validation, callbacks=callbacks, checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
+            X, y, sample_weight, target_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
+            checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
         )  # fmt: skip
 
     def _loss(self) -> Loss:
@@ -101,7 +105,7 @@ class RealBooster(RegressorMixin, Booster):
             numbers, weights_of(numbers.reshape(len(numbers), -1), sample_weight, pair_weight), self._loss(), names
         )
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training):
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         return RealTarget(kind, y, self._loss(), sample_weight, pair_weight)
 
     def _model(self, run, data, n_rounds, provenance):

@@ -56,6 +56,8 @@ def prune(clf, X, y, *, tolerance: float = 0.0):
     True
     """
     model, target = clf.model_, _target(clf, y)
+    if model.before is not None:
+        raise ValueError("the model starts from the scores of another one (init); prune takes models that stand alone")
     table = checked(clf, X, target)
     rounds = np.empty((table.n_rows, model.kind.n_labels, model.n_rounds))
     with Team(thread_count(clf.n_jobs)) as team:
