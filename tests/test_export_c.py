@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multiboost import FromClassifier, MedianBoostRegressor, MultiBoostClassifier
+from multiboost import FromClassifier, MedianBoostRegressor, MultiBoostClassifier, MultiBoostRegressor
 from multiboost.base.registry import LEARNERS
 from multiboost.data.categories import Categories
 from multiboost.data.kinds import MultiLabel
@@ -104,7 +104,7 @@ def test_learners_are_exported_or_refused_by_name():
         if name in ("classifier", "within"):  # of other packages, and of medians: see the next test
             continue
         table = nominal_only(frame) if name in ("selector", "indicator") else frame
-        clf = MultiBoostClassifier(name, 3, loss="exponential").fit(table, y)
+        clf = MultiBoostClassifier(name, 3, loss="logistic").fit(table, y)
         try:
             text = to_python(clf)
         except ExportError as error:
@@ -127,7 +127,13 @@ def test_what_is_not_known_is_refused():
     votes = MedianBoostRegressor(n_estimators=2).fit(X, X[:, 0])
     with pytest.raises(ExportError, match="of the kind 'median' cannot be exported yet"):
         to_c(votes)
-    model = MultiBoostClassifier("stump", 2, loss="exponential").fit(X, y).model_
+    first = MultiBoostClassifier("stump", 2, loss="exponential").fit(X, y)
+    with pytest.raises(ExportError, match="adds to the scores of another one"):
+        to_c(MultiBoostClassifier("stump", 2, loss="exponential", init=first).fit(X, y))
+    numbers = MultiBoostRegressor("column", 2).fit(X, X[:, 0])
+    with pytest.raises(ExportError, match="'column' cannot be exported yet: no exporter knows 'along'"):
+        to_c(numbers)
+    model = first.model_
     ensemble = replace(model.ensemble, feature=model.ensemble.feature + 4)
     with pytest.raises(ExportError, match="'stump' cannot be exported yet: it computes columns of its own"):
         to_c(replace(model, ensemble=ensemble))
