@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 from multiboost.base import Product, Stump, Tree
 from multiboost.criteria import CRITERIA
+from multiboost.estimators.wishes import losses_of
 from multiboost.losses import LOSSES, Loss, register
 
 from .rounds import boost, weights_of
@@ -62,8 +63,8 @@ UNITS = {"logistic": (2.0, 2.0), "softmax": (2.0, 2.0)}
 BENDS = ("hinge", "squared hinge")  # not twice differentiable at a margin of 1
 # Those of the package and of this file; other tests register theirs, too.
 KNOWN = [name for name in LOSSES if LOSSES.get(name).__module__.startswith(("multiboost.", __name__))]
-OF_LABELS = [name for name in KNOWN if not LOSSES.get(name).of_numbers]
-OF_NUMBERS = [name for name in KNOWN if LOSSES.get(name).of_numbers]
+OF_LABELS = [name for name in KNOWN if name in losses_of("labels")]
+OF_NUMBERS = [name for name in KNOWN if name in losses_of("numbers")]
 
 
 @pytest.mark.parametrize("target", TARGETS)

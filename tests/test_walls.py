@@ -19,7 +19,8 @@ ROOMS = {
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
-    "data": ({"kernels", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
+    "ranking": (set(), {"numpy"}),
+    "data": ({"kernels", "ranking", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
     # uproot: imported where a ROOT file is read
     "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
@@ -34,13 +35,13 @@ ROOMS = {
         {"numpy", "sklearn", "pyarrow"},
     ),
     "estimators": (
-        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "samplers", "steps"}
+        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "ranking", "samplers", "steps"}
         | {"kernels.subset", "kernels.team", "kernels.warm"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.real", "data.table", "data.target", "estimators.threads", "estimators.validation"}
-        | {"kernels.team", "losses"},
+        {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
+        | {"estimators.validation", "kernels.team", "losses", "ranking"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "theory": (
@@ -59,7 +60,8 @@ ROOMS = {
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "export", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.ranked", "data.real", "estimators", "evaluation", "export"}
+        | {"extras"}
         | {
             "files",
             "multiboost",

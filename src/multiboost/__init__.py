@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
+    "MultiBoostRanker": ".estimators.multiboost_ranker",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Stump": ".base",
@@ -39,6 +40,7 @@ _HOMES = {
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "ranking_metric": ".ranking",
     "export_model": ".export.formats",
     "load_shyp": ".export.shyp",
 }
@@ -56,6 +58,7 @@ __all__ = [
     "MedianBoostRegressor",
     "ModelFileError",
     "MultiBoostClassifier",
+    "MultiBoostRanker",
     "MultiBoostRegressor",
     "Product",
     "Progress",
@@ -74,6 +77,7 @@ __all__ = [
     "named_importances",
     "partial_dependence",
     "permutation_importances",
+    "ranking_metric",
     "round_rules",
     "staged_evaluation",
     "write_report",
@@ -85,6 +89,7 @@ if TYPE_CHECKING:
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
+    from .estimators.multiboost_ranker import MultiBoostRanker
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model
     from .evaluation import (
@@ -101,6 +106,7 @@ if TYPE_CHECKING:
     from .export.formats import export_model
     from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
+    from .ranking import ranking_metric
     from .report import write_report
 
 

@@ -68,6 +68,7 @@ class Weights:
             task_class=target.task_class,
             task_weight=target.task_weight,
             group_start=target.group_start,
+            order=np.arange(n if loss.of_queries else 0, dtype=np.intp),
             chunk_start=chunk_start,
             sums=np.zeros((chunk_start.size - 1, 4)),
         )
@@ -97,7 +98,7 @@ class Weights:
     @property
     def error(self) -> float:
         """Weight of the training errors; of numbers, what is left of the risk of a constant."""
-        return self.target.error_of(float(self._out[0]), self.risk)
+        return self.target.error_of(float(self._out[0]), self.risk, self.scores)
 
     @property
     def risk(self) -> float:

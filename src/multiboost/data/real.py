@@ -265,7 +265,7 @@ class RealTarget(Target):
         """
         return (self.loss.losses(scores, self).sum(axis=1) - self._floor) / (self._span or 1.0)
 
-    def error_of(self, error: float, risk: float) -> float:
+    def error_of(self, error, risk, scores):
         return (risk - float(self._floor.sum())) / (self._span or 1.0)
 
 

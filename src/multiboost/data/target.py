@@ -118,8 +118,8 @@ class Target:
         """How many pairs of the mean weight there are: the unit of a ridge."""
         return float(np.count_nonzero(self.signed))
 
-    def error_of(self, error: float, risk: float) -> float:
-        """The error of the training set, from the weight of the wrong labels and the risk."""
+    def error_of(self, error: float, risk: float, scores: np.ndarray) -> float:
+        """The error of the training set, from the weight of the wrong labels, the risk, or the scores (n, K)."""
         return error
 
     def errors(self, scores: np.ndarray) -> np.ndarray:

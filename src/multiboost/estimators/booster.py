@@ -25,6 +25,7 @@ from ..boosting.sharpness import median_margin, slope_of
 from ..data.binned import Binned
 from ..data.kind import TargetKind
 from ..data.layout import WIDE
+from ..data.ranked import by_query
 from ..data.table import Table
 from ..data.target import Target
 from ..kernels.team import Team
@@ -36,6 +37,7 @@ from ..model.linear import coefficient_path, is_linear
 from ..model.model import Columns, Model
 from ..model.single import Single
 from ..model.storage import save
+from ..ranking.queries import Queries
 from .checkpoint import Checkpoint, Resumed
 from .parameters import PARAMETERS
 from .saving import saved_parameters
@@ -71,6 +73,7 @@ class Booster(BaseEstimator, ABC):
     n_jobs: int | None
     verbose: int
     warm_start: bool
+    init: Any = None  # where an estimator has no such parameter
 
     data_: dict | None = None
     model_: Model
@@ -89,8 +92,10 @@ class Booster(BaseEstimator, ABC):
         """y as an array, and how to find out what it means, given the weights of samples and of pairs."""
 
     @abstractmethod
-    def _target(self, kind: TargetKind, y: np.ndarray, sample_weight, pair_weight, *, training: bool) -> Target:
-        """The target of the training set, or of a validation set."""
+    def _target(
+        self, kind: TargetKind, y: np.ndarray, sample_weight, pair_weight, *, training: bool, qid=None
+    ) -> Target:
+        """The target of the training set, or of a validation set; of rankings with the query of every row, sorted."""
 
     @abstractmethod
     def _wishes(self) -> Wishes:
@@ -149,6 +154,7 @@ class Booster(BaseEstimator, ABC):
         pair_weight=None,
         *,
         init_scores=None,
+        qid=None,
         validation=None,
         callbacks: Sequence[Callback] | None = None,
         checkpoint=None,
@@ -166,7 +172,7 @@ class Booster(BaseEstimator, ABC):
             raise ValueError("resume and warm_start both say where to go on from; use one of them")
         if resumed is not None:
             resumed.check_parameters(saved_parameters(self))
-        data = self._read(X, y, sample_weight, pair_weight, init_scores, going_on)
+        data = self._read(X, y, sample_weight, pair_weight, init_scores, qid, going_on)
         if checkpoint and data.before is not None and data.before.model is None:
             raise ValueError(
                 f"checkpoint: a run that starts from {type(data.before.estimator).__name__} cannot be written to a "
@@ -222,7 +228,7 @@ class Booster(BaseEstimator, ABC):
             else nullcontext()
         )
 
-    def _read(self, X, y, sample_weight, pair_weight, init_scores, going_on: bool) -> _Table:
+    def _read(self, X, y, sample_weight, pair_weight, init_scores, qid, going_on: bool) -> _Table:
         """The training set, checked."""
         if going_on:
             table, columns = check_table(self, X), self.model_.columns
@@ -233,8 +239,10 @@ class Booster(BaseEstimator, ABC):
         check_length(table, labels)
         sample_weight = check_weights(sample_weight, table.n_rows)
         kind = self.model_.kind if going_on else recognise(sample_weight, pair_weight)
-        target = self._target(kind, labels, sample_weight, pair_weight, training=True)
-        before = self.model_.before if going_on else before_of(getattr(self, "init", None))
+        if qid is not None:
+            table, labels, sample_weight, qid = _by_query(table, labels, sample_weight, qid)
+        target = self._target(kind, labels, sample_weight, pair_weight, training=True, qid=qid)
+        before = self.model_.before if going_on else before_of(self.init)
         if before is not None:
             before.check(kind, columns)
         if init_scores is not None:
@@ -247,21 +255,28 @@ class Booster(BaseEstimator, ABC):
 
     def _held_out(self, validation, data: _Table, plan: Plan, team: Team) -> HeldOut:
         """The validation set, checked as the training set is."""
+        X, y, weight, init_scores, qid = self._validation(validation)
+        if data.target.adds != (init_scores is not None):
+            raise ValueError("init_scores are given for the training set and for validation, or for none of them")
+        table = check_table(self._like(data.columns), X)
+        labels, _ = self._kind(y)
+        weight = check_weights(weight, table.n_rows)
+        check_length(table, labels)
+        if qid is not None:
+            table, labels, weight, qid = _by_query(table, labels, weight, qid)
+        target = self._target(data.target.kind, labels, weight, None, training=False, qid=qid)
+        target.start = start_of(data.before, init_scores, target.kind, table, team)
+        target.adds = data.target.adds
+        return HeldOut(table, target, plan.loss)
+
+    def _validation(self, validation) -> tuple[Any, Any, Any, Any, Any]:
+        """X, y, weights of samples, initial scores and queries of a validation set."""
         if not (isinstance(validation, (tuple, list)) and len(validation) in (2, 3, 4)):
             raise ValueError(
                 "validation must be a tuple (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_scores)"
             )
-        init_scores = validation[3] if len(validation) == 4 else None
-        if data.target.adds != (init_scores is not None):
-            raise ValueError("init_scores are given for the training set and for validation, or for none of them")
-        table = check_table(self._like(data.columns), validation[0])
-        labels, _ = self._kind(validation[1])
-        weight = check_weights(validation[2], table.n_rows) if len(validation) > 2 else None
-        check_length(table, labels)
-        target = self._target(data.target.kind, labels, weight, None, training=False)
-        target.start = start_of(data.before, init_scores, target.kind, table, team)
-        target.adds = data.target.adds
-        return HeldOut(table, target, plan.loss)
+        X, y, weight, init_scores = (*validation, None, None)[:4]
+        return X, y, weight, init_scores, None
 
     def _like(self, columns: Columns):
         """An estimator of this kind that knows these columns, for checks of other tables."""
@@ -469,6 +484,16 @@ def check_length(table: Table, labels) -> None:
     """Refuse labels that are not one for each row."""
     if len(labels) != table.n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[table.n_rows, len(labels)]}")
+
+
+def _by_query(table: Table, labels: np.ndarray, weight: np.ndarray | None, qid):
+    """Table, grades, weights and the numbers of queries, sorted so that the rows of a query are neighbours."""
+    queries = Queries(qid)
+    if queries.number.size != table.n_rows:
+        raise ValueError(f"qid has {queries.number.size} rows, but X has {table.n_rows}; give a query for every row")
+    order = by_query(table, queries.number, labels, *([] if weight is None else [weight]))
+    weight = None if weight is None else weight[order]
+    return table.take(order), labels[order], weight, queries.number[order]
 
 
 def _resumed(resume, checkpoint) -> Resumed | None:

@@ -106,7 +106,7 @@ class LabelBooster(ClassifierMixin, Booster):
             raise ValueError("Input y contains NaN or None; every sample of a single-label target needs its class")
         return labels, lambda sample_weight, pair_weight: recognise(labels, names)
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training):
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         # Of a validation set there are no label weights.
         weighting = self.weighting if training or self.weighting != "given" else "uniform"
         return Target(kind, y, weighting, sample_weight, pair_weight, self.class_weight)

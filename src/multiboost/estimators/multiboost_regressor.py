@@ -109,13 +109,13 @@ class MultiBoostRegressor(RealBooster):
             It names the parameter.
         """
         super().check_parameters()
-        check_wishes(self, self._wishes(), of_numbers=True)
+        check_wishes(self, self._wishes(), of=("numbers",))
 
     def _wishes(self) -> Wishes:
         if isinstance(self.loss, str) and self.loss == "quantile":
             loss = Quantile(self.quantile)
         else:
-            loss = part_of("loss", LOSSES, self.loss, losses_of(of_numbers=True))
+            loss = part_of("loss", LOSSES, self.loss, losses_of("numbers"))
         return wishes_of(self, loss=loss)
 
     def _plan(self, binned, target, team):

@@ -112,14 +112,22 @@ PARAMETERS: dict[str, Parameter] = {
             "loss", "str or Loss",
             'Of labels: "exponential" is AdaBoost.MH, "logistic" is LogitBoost, "softmax" its multinomial form, '
             '"hinge" the squared hinge, "auto" the better one of the first two on held-out rows.  Of numbers: '
-            '"squared", "absolute", "huber", "quantile", "poisson".  Or the name of a registered loss, or a Loss.',
+            '"squared", "absolute", "huber", "quantile", "poisson".  Of rankings: "lambdarank", or one of labels, for '
+            'which grades are classes.  Or the name of a registered loss, or a Loss.',
             option="loss",
-            short="auto, exponential, logistic, softmax, hinge; squared, absolute, huber, quantile, poisson.",
+            short="auto, exponential, logistic, softmax, hinge; squared, absolute, huber, quantile, poisson; "
+            "lambdarank.",
         ),
         Parameter(
             "quantile", "float or list of float",
             'Which quantiles ``loss="quantile"`` predicts, in (0, 1).  Several are one model, with a column for each.',
             option="quantile", several=True, short="In (0, 1); repeat it for several. Sets --loss quantile.",
+        ),
+        Parameter(
+            "gain", '{"exponential", "linear"}',
+            "What a document of grade y is worth: 2^y - 1 or y.",
+            str, choices=("exponential", "linear"), option="gain",
+            short="Of a grade y: exponential, 2^y - 1, or linear.",
         ),
         Parameter(
             "eps", "float or None",

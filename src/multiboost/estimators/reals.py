@@ -116,7 +116,7 @@ class RealBooster(RegressorMixin, Booster):
 
     _targets: type[RealTarget] = RealTarget
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training):
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         target = self._targets(kind, y, self._loss(), sample_weight, pair_weight)
         if training:
             check_varies(y.reshape(len(y), -1), target.signed > 0)
