@@ -34,9 +34,10 @@ ROOMS = {
         {"base", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers", "steps"},
         {"numpy", "sklearn", "pyarrow"},
     ),
+    "lean": ({"data", "kernels", "model"}, {"numpy", "scipy", "numba"}),
     "estimators": (
-        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "ranking", "samplers", "steps"}
-        | {"kernels.subset", "kernels.team", "kernels.warm"},
+        {"base", "boosting", "criteria", "data", "lean", "losses", "model", "plugin", "ranking", "samplers", "steps"}
+        | {"kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (

@@ -12,6 +12,10 @@ _HOMES = {
     "MultiBoostRanker": ".estimators.multiboost_ranker",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
+    "MDDAGClassifier": ".estimators.mddag",
+    "SoftCascadeClassifier": ".estimators.cascades",
+    "WaldBoostClassifier": ".estimators.cascades",
+    "ViolaJonesClassifier": ".estimators.cascades",
     "Stump": ".base",
     "Tree": ".base",
     "Product": ".base",
@@ -39,6 +43,11 @@ _HOMES = {
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
+    "detection_curve": ".evaluation.detection",
+    "staged_detection_curve": ".evaluation.detection",
+    "quality_curve": ".evaluation.detection",
+    "LeanCurveDisplay": ".evaluation.lean_displays",
+    "DecisionDagDisplay": ".evaluation.lean_displays",
     "write_report": ".report",
     "ranking_metric": ".ranking",
     "export_model": ".export.formats",
@@ -49,11 +58,14 @@ __all__ = [
     "Bins",
     "Callback",
     "Column",
+    "DecisionDagDisplay",
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
+    "LeanCurveDisplay",
     "LearningCurveDisplay",
     "Log",
+    "MDDAGClassifier",
     "MarginDistributionDisplay",
     "MedianBoostRegressor",
     "ModelFileError",
@@ -64,11 +76,15 @@ __all__ = [
     "Progress",
     "Selector",
     "ShapeDisplay",
+    "SoftCascadeClassifier",
     "StopOnInterrupt",
     "Stump",
     "TimeLimit",
     "Tree",
+    "ViolaJonesClassifier",
+    "WaldBoostClassifier",
     "additive_shapes",
+    "detection_curve",
     "evaluate",
     "export_model",
     "learning_curves",
@@ -77,8 +93,10 @@ __all__ = [
     "named_importances",
     "partial_dependence",
     "permutation_importances",
+    "quality_curve",
     "ranking_metric",
     "round_rules",
+    "staged_detection_curve",
     "staged_evaluation",
     "write_report",
 ]
@@ -87,6 +105,8 @@ if TYPE_CHECKING:
     from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
+    from .estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
+    from .estimators.mddag import MDDAGClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
     from .estimators.multiboost_ranker import MultiBoostRanker
@@ -102,7 +122,9 @@ if TYPE_CHECKING:
         round_rules,
         staged_evaluation,
     )
+    from .evaluation.detection import detection_curve, quality_curve, staged_detection_curve
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .evaluation.lean_displays import DecisionDagDisplay, LeanCurveDisplay
     from .export.formats import export_model
     from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError

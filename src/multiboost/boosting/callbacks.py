@@ -130,7 +130,9 @@ class StopOnInterrupt(Callback):
 
 
 def line_of(run) -> str:
-    """One line about the newest round."""
+    """One line about the newest round; a run that is none of boosting says its own."""
+    if hasattr(run, "line"):
+        return run.line()
     done, history, measure = run.n_rounds, run.history, run.target.kind.measure
     text = (
         f"round {done:>{len(str(run.wanted))}} of {run.wanted}   edge {history['edge'][-1]:.4f}   "

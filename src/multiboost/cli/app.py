@@ -194,6 +194,44 @@ def evaluate(
 
 
 @app.command()
+def lean(
+    model: Model,
+    data: Data,
+    out: Annotated[Path, _option("--out", "-o", help="Model file to write.", panel=_OUT)],
+    method: Annotated[
+        str, _option("--method", help="exit, mddag, soft-cascade or wald. [exit]", panel=_MODEL)
+    ] = "exit",
+    max_disagreement: Annotated[
+        float | None,
+        _option("--max-disagreement", help="exit: share of answers that may differ. [0.001]", panel=_MODEL),
+    ] = None,
+    confidence: Annotated[
+        float | None, _option("--confidence", help="exit: with which this is promised. [0.95]", panel=_MODEL)
+    ] = None,
+    beta: _parameter("beta", "0.01") = None,
+    reward: _parameter("reward", "indicator") = None,
+    learner: _parameter("learner", "sarsa") = None,
+    episodes: _parameter("episodes", "1000000") = None,
+    alpha: _parameter("alpha", "0") = None,
+    target_tpr: _parameter("target_tpr", "0.98") = None,
+    false_negative: _parameter("false_negative", "0.02") = None,
+    seed: _parameter("seed") = None,
+    time_limit: Annotated[str | None, _option("--time-limit", help="mddag: for example 90s.", panel=_RUN)] = None,
+    target: Target = None,
+    format: Format = None,
+    labels: LabelsFile = None,
+    ignore: Ignore = None,
+    jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Make a model that uses only as many of its base classifiers as a row needs.
+
+    exit wants rows that the model was not trained on; the others the rows that it was trained on.
+    """
+    _call("lean", **locals())
+
+
+@app.command()
 def inspect(
     model: Model,
     round: Annotated[int | None, _option("--round", help="The rules of this round, in words.", panel=_OUT)] = None,

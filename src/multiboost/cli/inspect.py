@@ -73,10 +73,11 @@ def _facts(classifier) -> dict[str, Any]:
         "min_category_rows": plan.min_category_rows,
         # What only some estimators have.
         **{name: _plain(getattr(classifier, name)) for name in _SOME if hasattr(classifier, name)},
-        "seed": classifier.random_state,
-        # Not known of a model of the C++ program.
+        "seed": getattr(classifier, "random_state", None),
+        # Not known of a model of the C++ program, or of a cascade of several runs.
         **{name: float(v[-1]) for name, v in classifier.history_.items() if name == "training_error"},
-        "digest": classifier.ensemble_.digest(),
+        **({} if classifier.model_.policy is None else {"policy": classifier.model_.policy.about}),
+        "digest": classifier.model_.digest(),
     }
 
 
@@ -86,5 +87,5 @@ def _plain(value: Any) -> Any:
 
 
 def _rounds(classifier) -> list[dict[str, Any]]:
-    edge, alpha = classifier.history_["edge"], classifier.history_["alpha"]
+    edge, alpha = (classifier.history_.get(name, np.zeros(0)) for name in ("edge", "alpha"))
     return [{"round": t + 1, "edge": float(edge[t]), "alpha": float(alpha[t])} for t in range(np.size(edge))]

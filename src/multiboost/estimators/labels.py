@@ -1,31 +1,21 @@
-"""What classifiers have beyond the body: labels, scores, probabilities, margins."""
+"""What boosters of labels have beyond the body: labels and their weights."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
 
 from ..data.kinds import as_labels, recognise, unknown_labels
 from ..data.table import is_frame
 from ..data.target import Target
-from ..model.model import Model
 from .booster import Booster
+from .labelled import Labelled
 
 
-class LabelBooster(ClassifierMixin, Booster):
+class LabelBooster(Labelled, Booster):
     """A booster of labels: binary, multi-class, multi-label (indicator matrix) and multi-task (columns of classes)."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        return tags
 
     def fit(
         self,
@@ -110,128 +100,3 @@ class LabelBooster(ClassifierMixin, Booster):
         # Of a validation set there are no label weights.
         weighting = self.weighting if training or self.weighting != "given" else "uniform"
         return Target(kind, y, weighting, sample_weight, pair_weight, self.class_weight)
-
-    def _attributes(self, model: Model) -> dict[str, Any]:
-        return {"classes_": model.kind.public_classes, "slope_": model.slope}
-
-    def decision_function(self, X):
-        """Scores F: one for each label, or for binary targets one for the second class.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            Labels of all tasks side by side for multi-task targets.
-        """
-        scores = self._scores(X)
-        return self.model_.shaped(scores)
-
-    def staged_decision_function(self, X):
-        """`decision_function` after every round.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray
-        """
-        for scores in self._staged_scores(X):
-            yield self.model_.shaped(scores).copy()
-
-    def predict_proba(self, X):
-        """Probabilities, softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
-
-        The slope c is ``slope_``: 2, the slope of theory, or less where the margins of the training set are large,
-        min(2, s / median margin).  Where plans were compared, s is what gave the held-out rows the least log-loss,
-        else 6.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or list of ndarray
-            Rows sum to 1, except for multi-label targets, whose labels are independent;
-            a list with one array per task for multi-task targets.
-        """
-        scores = self._scores(X)
-        return self.model_.probabilities(scores)
-
-    def predict_log_proba(self, X):
-        """Logarithms of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray, or list of ndarray
-        """
-        p = self.predict_proba(X)
-        tiny = np.finfo(np.float64).tiny
-        if isinstance(p, list):
-            return [np.log(np.maximum(q, tiny)) for q in p]
-        return np.log(np.maximum(p, tiny))
-
-    def staged_predict_proba(self, X):
-        """`predict_proba` after every round.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray, or list of ndarray
-        """
-        for t, scores in enumerate(self._staged_scores(X), start=1):
-            yield self.model_.probabilities(scores, t)
-
-    def margins(self, X, y):
-        """Margins F Y, divided by the sum of the sizes of all votes: from -1 to 1.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : labels as in ``fit``
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            0 where a label is unknown.
-        """
-        scores = self._scores(X)
-        model = self.model_
-        return model.shaped(scores * model.kind.signs(model.kind.encode(y)) / model.sizes()[-1])
-
-    def score(self, X, y, sample_weight=None):
-        """Accuracy; for multi-label targets of all labels at once, for tasks their mean.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        y : labels as in ``fit``
-        sample_weight : array of shape (n_samples,), default=None
-
-        Returns
-        -------
-        float
-        """
-        check_is_fitted(self)
-        kind = self.model_.kind
-        if kind.is_single or not kind.tasks:
-            return super().score(X, y, sample_weight)
-        predicted, true = kind.encode(self.predict(X)), kind.encode(y)
-        weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        found = []
-        for t in range(true.shape[1]):
-            known = true[:, t] >= 0
-            found.append(accuracy_score(true[known, t], predicted[known, t], sample_weight=weight[known]))
-        return float(np.mean(found))

@@ -194,8 +194,8 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "class_weight", 'dict, list of dict, "balanced" or None',
-            'Multiplies the weights of samples by their class.  "balanced" gives all classes the same weight.  A '
-            "list has an entry for each column of y.",
+            "Multiplies the weights of samples, or the rewards of `MDDAGClassifier`, by their class.  "
+            '"balanced" gives all classes the same weight.  A list has an entry for each column of y.',
             is_open=True,
         ),
         Parameter(
@@ -234,6 +234,81 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "verbose", "int", "1 prints a line for every tenth of the rounds, 2 for every round.", int, 0,
         ),
+        Parameter(
+            "estimator", "classifier or None",
+            "Whose base classifiers are used.  A fitted one is used as it is, another one is fitted first.  None is "
+            '`AdaBoostMHClassifier` with 1000 stumps; of `ViolaJonesClassifier` it is what each stage is a copy of.',
+            is_open=True,
+        ),
+        Parameter(
+            "beta", "float", "What a base classifier costs that is evaluated, in units of the reward, (3.62).",
+            float, 0, option="beta", short="What a base classifier costs, in units of the reward.",
+        ),
+        Parameter(
+            "reward", "str or callable",
+            'What a row earns: "indicator" (3.60), "exponential" (3.61), "logistic", "hinge", or a function of the '
+            "margin that numba can compile.",
+            is_open=True, option="reward", short="indicator, exponential, logistic or hinge.",
+        ),
+        Parameter(
+            "costs", "array, dict or None",
+            "Of base classifiers, in units of beta: a number for each.  A dict is costs of columns, by name or "
+            "position, which are paid once a row, when first needed; others cost nothing.  None: each base classifier "
+            "costs 1.",
+            is_open=True,
+        ),
+        Parameter(
+            "actions", "tuple of str",
+            'Which of "EVAL", "SKIP" and "QUIT" there are.  Without SKIP it is a cascade.',
+        ),
+        Parameter(
+            "learner", '{"sarsa", "q-learning", "policy-iteration"}',
+            "How the policy is learned: SARSA(lambda), Watkins' Q(lambda), or policy iteration, whose policies are "
+            "classifiers of states; an iteration has ``block`` roll-outs, and there are ``n_episodes / block`` of "
+            "them.",
+            str, choices=("sarsa", "q-learning", "policy-iteration"), option="learner",
+            short="sarsa, q-learning or policy-iteration.",
+        ),
+        Parameter(
+            "n_episodes", "int", "Episodes; in each a random row is taken through the base classifiers.",
+            int, 1, option="episodes", short="Episodes of learning.",
+        ),
+        Parameter("block", "int", "Episodes after which the policy is judged on the training set.", int, 1),
+        Parameter("trace", "float", "lambda of SARSA(lambda).", float, 0, 1),
+        Parameter("rate", "float", "The learning rate of episodes.", float, 0, 1, above=True),
+        Parameter(
+            "epsilon", "float",
+            "Share of random actions in the first block of episodes; in block b it is divided by b.", float, 0, 1,
+        ),
+        Parameter("n_cells", "int", "Cells into which each number of a state is divided, finer around 0.", int, 2),
+        Parameter("n_rounds", "int or None", "Base classifiers of the cascade; None: all.", int, 1, is_open=True),
+        Parameter(
+            "alpha", "float",
+            "When the budget of lost positives is spent: early below 0, late above 0.  The larger, the more base "
+            "classifiers a row sees.",
+            float, option="alpha", short="When positives may be lost: early below 0, late above.",
+        ),
+        Parameter(
+            "target_tpr", "float", "Share of the positives that must pass all thresholds, on the training set.",
+            float, 0, 1, above=True, option="target_tpr", short="Share of the positives that must pass.",
+        ),
+        Parameter("reorder", "bool", "Whether the base classifier with the largest balanced edge comes next."),
+        Parameter(
+            "false_negative", "float", "Share of the positives that may be rejected.",
+            float, 0, 1, option="false_negative", short="Share of the positives that may be rejected.",
+        ),
+        Parameter("false_positive", "float", "Share of the negatives that may be accepted early; 0: none.", float, 0,
+        1), Parameter("n_stages", "int", "Stages, at most.", int, 1), Parameter(
+            "stage_tpr", "float", "Share of the positives that pass a stage; of m stages its m-th power.",
+            float, 0, 1, above=True,
+        ),
+        Parameter(
+            "stage_fpr", "float", "Share of the negatives that may pass a stage; of m stages its m-th power.",
+            float, 0, 1, above=True,
+        ),
+        Parameter("min_rounds", "int", "Base classifiers of a stage, at least.", int, 1),
+        Parameter("max_rounds", "int", "Base classifiers of a stage, at most.", int, 1),
+        Parameter("initial_value", "float", "Of all state-action pairs; a large one makes the learner curious.", float),
         Parameter(
             "warm_start", "bool", "Whether ``fit`` goes on from the rounds it has, up to ``n_estimators``.",
         ),

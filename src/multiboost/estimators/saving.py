@@ -22,7 +22,10 @@ from .start import written
 _NOT_SAVED = ("n_jobs", "verbose")
 _REGISTRIES = {"loss": LOSSES, "step": STEPS, "row_sampler": ROW_SAMPLERS, "column_sampler": COLUMN_SAMPLERS}
 # Where the estimators are that a file may name; others are known once their module is imported.
-_HOMES = ("multiboost_classifier", "multiboost_regressor", "multiboost_ranker", "adaboost_mh", "median_boost")
+_HOMES = (
+    "multiboost_classifier", "multiboost_regressor", "multiboost_ranker", "adaboost_mh", "median_boost", "mddag",
+    "cascades",
+)  # fmt: skip
 
 
 def saved_parameters(estimator) -> dict[str, Any]:
@@ -39,6 +42,14 @@ def _written(name: str, value):
         return written(value)
     if isinstance(value, Plugin):
         return value.to_dict()
+    if name == "estimator" and value is not None:
+        return {"name": type(value).__name__, "parameters": saved_parameters(value)}
+    if name == "reward" and callable(value):
+        return None  # a function is no part of a file, and predictions do not need it
+    if name == "costs" and isinstance(value, dict):
+        return {"pairs": [[_plain(key), float(cost)] for key, cost in value.items()]}
+    if name in ("costs", "actions") and value is not None:
+        return np.asarray(value).tolist()
     if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
         return None  # a generator's state is not part of the model
     if name in ("nominal_features", "quantile") and value is not None:
@@ -65,9 +76,25 @@ def _read(name: str, value):
         return learner_from_dict(value)
     if name in _REGISTRIES and isinstance(value, dict):
         return plugin_from(_REGISTRIES[name], value)
-    if name == "class_weight":
+    if name == "class_weight" or (name == "costs" and isinstance(value, dict)):
         return _unpaired(value)
-    return value
+    if name == "estimator" and isinstance(value, dict):
+        return _known(value["name"])(**{part: _read(part, v) for part, v in value["parameters"].items()})
+    return tuple(value) if name == "actions" else value
+
+
+def _known(name: str):
+    """An estimator by its name."""
+    from .fitted import ESTIMATORS
+
+    for home in _HOMES:
+        import_module(f".{home}", __package__)
+    if name not in ESTIMATORS:
+        raise ModelFileError(
+            f"a model of {name!r}, which is not known here; known are {', '.join(ESTIMATORS)}. Import the module that "
+            "defines it"
+        )
+    return ESTIMATORS[name]
 
 
 def _unpaired(value):
@@ -85,21 +112,16 @@ def estimator_of(model: Model, path):
     path : str or path
         For messages.
     """
-    from .booster import ESTIMATORS
-
-    for home in _HOMES:
-        import_module(f".{home}", __package__)
-    if model.estimator not in ESTIMATORS:
-        raise ModelFileError(
-            f"{path} is a model of {model.estimator!r}, which is not known here; known are {', '.join(ESTIMATORS)}. "
-            "Import the module that defines it"
-        )
+    try:
+        known = _known(model.estimator)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path} is {error}") from error
     try:
         plan = Plan.from_dict(model.plan)
         given = {name: _read(name, v) for name, v in model.parameters.items()}
         if model.before is not None and model.before.model is not None:
             given["init"] = estimator_of(model.before.model, path)
-        estimator = ESTIMATORS[model.estimator](**given)
+        estimator = known(**given)
         estimator.check_parameters()
     except WRONG as error:
         raise ModelFileError(f"{path} is not a model that can be used here: {error}") from error

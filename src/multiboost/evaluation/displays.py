@@ -15,7 +15,7 @@ from .shapes import Shape, additive_shapes
 _SHOW = ("error", "risk", "bound")
 
 
-def _axes(ax):
+def axes_of(ax):
     """The axes to draw on, new ones where there are none, and their figure."""
     try:
         import matplotlib.pyplot as plt
@@ -87,7 +87,7 @@ class LearningCurveDisplay:
         strange = [what for what in show if what not in _SHOW]
         if strange:
             raise ValueError(f"show takes {', '.join(map(repr, _SHOW))}; got {strange[0]!r}")
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_, self.figure_ = axes_of(ax)
         c = self.curves
         styles = {
             "training_error": ("error", c.training_error, f"training {c.measure}", {"color": "C0"}),
@@ -155,7 +155,7 @@ class MarginDistributionDisplay:
         -------
         MarginDistributionDisplay
         """
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_, self.figure_ = axes_of(ax)
         self.lines_ = {}
         for t, m in self.margins.items():
             label = "after 1 round" if t == 1 else f"after {t} rounds"
@@ -223,7 +223,7 @@ class ShapeDisplay:
         -------
         ShapeDisplay
         """
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_, self.figure_ = axes_of(ax)
         shape, chosen = self.shape, self.labels if labels is None else list(labels)
         unknown = [name for name in chosen if name not in self.labels]
         if unknown:

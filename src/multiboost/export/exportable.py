@@ -49,6 +49,11 @@ def exportable(given) -> Model:
     for field in fields(ensemble):
         if field.name not in _KNOWN and np.size(getattr(ensemble, field.name)) > 0:
             raise ExportError(f"the base learner {learner!r} cannot be exported yet: no exporter knows {field.name!r}")
+    if model.policy is not None:
+        raise ExportError(
+            "the model has a policy, by which rows leave early, and no exporter knows it; export the classifier that it "
+            "was made from"
+        )
     if model.before is not None:
         raise ExportError("the model starts from the scores of another one (init), which cannot be exported yet")
     nominal = np.isin(ensemble.feature, np.flatnonzero(n_categories(model) >= 0))

@@ -126,17 +126,23 @@ def _goes_right(category, sets, start):
 
 
 @njit(**INLINE)
-def _leaf_of(node, x, feature, threshold, missing_right, child, set_start, sets):
+def next_of(node, x, feature, threshold, missing_right, child, set_start, sets):
+    """Where a test sends one row x: another test, or ~ the number of a leaf."""
+    k = np.uintp(node)
+    value = x[np.uintp(feature[k])]
+    right = value > threshold[k]
+    if np.isnan(value):
+        right = missing_right[k]
+    elif sets.size > 0 and set_start[k] >= 0:
+        right = _goes_right(np.uintp(value), sets, set_start[k])
+    return child[k, np.uintp(right)]
+
+
+@njit(**INLINE)
+def leaf_of(node, x, feature, threshold, missing_right, child, set_start, sets):
     """Follow the tests from ``node`` to a leaf; x is one row."""
     while node >= 0:
-        k = np.uintp(node)
-        value = x[np.uintp(feature[k])]
-        right = value > threshold[k]
-        if np.isnan(value):
-            right = missing_right[k]
-        elif sets.size > 0 and set_start[k] >= 0:
-            right = _goes_right(np.uintp(value), sets, set_start[k])
-        node = child[k, np.uintp(right)]
+        node = next_of(node, x, feature, threshold, missing_right, child, set_start, sets)
     return ~node
 
 
@@ -175,7 +181,7 @@ def add_scores(
             a, b = first_term[t], first_term[t + 1]
             for i in range(tile * TILE, lesser(n, tile * TILE + TILE)):
                 x = X[i]
-                leaf = _leaf_of(root[a], x, feature, threshold, missing_right, child, set_start, sets)
+                leaf = leaf_of(root[a], x, feature, threshold, missing_right, child, set_start, sets)
                 if b == a + 1:
                     for k in range(n_labels):
                         scores[i, k] += values[leaf, k]
@@ -183,7 +189,7 @@ def add_scores(
                     for k in range(n_labels):
                         product[k] = values[leaf, k]
                     for term in range(a + 1, b):
-                        other = _leaf_of(root[term], x, feature, threshold, missing_right, child, set_start, sets)
+                        other = leaf_of(root[term], x, feature, threshold, missing_right, child, set_start, sets)
                         for k in range(n_labels):
                             product[k] *= values[other, k]
                     for k in range(n_labels):
@@ -226,7 +232,7 @@ def add_curved_scores(
             for i in range(tile * TILE, lesser(n, tile * TILE + TILE)):
                 x = X[i]
                 for term in range(first_term[t], first_term[t + 1]):
-                    leaf = _leaf_of(root[term], x, feature, threshold, missing_right, child, set_start, sets)
+                    leaf = leaf_of(root[term], x, feature, threshold, missing_right, child, set_start, sets)
                     place = _place(x, along[term], origin[leaf])
                     for k in range(n_labels):
                         vote = _on_curve(votes, leaf * n_labels + k, n_labels, degree[term], place)
@@ -256,7 +262,7 @@ def add_curved_row(
     lanes = total.size
     for t in range(first_term.size - 1):
         for term in range(first_term[t], first_term[t + 1]):
-            leaf = _leaf_of(root[term], row, feature, threshold, missing_right, child, set_start, sets)
+            leaf = leaf_of(root[term], row, feature, threshold, missing_right, child, set_start, sets)
             place = _place(row, along[term], origin[leaf])
             for k in range(lanes):
                 vote = _on_curve(votes, leaf * lanes + k, lanes, degree[term], place)
@@ -293,20 +299,20 @@ def add_row(
     for t in range(first_term.size - 1):
         a, b = first_term[t], first_term[t + 1]
         if b == a + 1:
-            leaf = _leaf_of(root[a], row, feature, threshold, missing_right, child, set_start, sets)
+            leaf = leaf_of(root[a], row, feature, threshold, missing_right, child, set_start, sets)
             _by_lanes(_add4, _add1, total, votes, np.uintp(leaf) * lanes, lanes)
         else:
             for k in range(lanes):
                 product[k] = 1.0
             for term in range(a, b):
-                leaf = _leaf_of(root[term], row, feature, threshold, missing_right, child, set_start, sets)
+                leaf = leaf_of(root[term], row, feature, threshold, missing_right, child, set_start, sets)
                 _by_lanes(_multiply4, _multiply1, product, votes, np.uintp(leaf) * lanes, lanes)
             _by_lanes(_add4, _add1, total, product, np.uintp(0), lanes)
     return True
 
 
 @njit(**INNER)
-def _encode(X, first, n_rows, search, cuts, x, number, codes, at):
+def encode(X, first, n_rows, search, cuts, x, number, codes, at):
     """Codes of a column: how many of the sorted cuts are below a value.
 
     Missing values are below all cuts in the row of codes from ``at`` on, above them in the next one.
@@ -349,6 +355,27 @@ def _find_leaves(X, first, n_rows, term, tests, sets, codes, at, leaf):
     return np.uintp(LEAVES * TILE if term.n_tests > 0 else 0)
 
 
+@njit(**{**INLINE, "fastmath": False})
+def add_round_to_tile(
+    X, first, n_rows, a, b, terms, tests, sets, votes, lanes, codes, at, leaf, product, total
+):  # fmt: skip
+    """total (rows, lanes) += the round of terms a up to b, for the rows of a tile whose codes begin at ``at``."""
+    n_totals = np.uintp(TILE) * lanes
+    if b > a + 1:
+        for i in range(n_totals):
+            product[i] = 1.0
+    for term in range(a, b):
+        found = _find_leaves(X, first, n_rows, terms[term], tests, sets, codes, at, leaf)
+        first_leaf = np.uintp(terms[term].first_leaf)
+        if b == a + 1:
+            _add_votes(total, votes, first_leaf, leaf, found, n_rows, lanes)
+        else:
+            _multiply_votes(product, votes, first_leaf, leaf, found, n_rows, lanes)
+    if b > a + 1:
+        for i in range(n_totals):
+            total[i] += product[i]
+
+
 @njit(**_EXACT)
 def add_scores_in_tiles(
     tid, n_threads, sync, X, searches, cuts, tests, terms, sets, votes, lanes, at_once, first_term, begin, end,
@@ -374,7 +401,7 @@ def add_scores_in_tiles(
             n_rows, tile = lesser(n - first, size), (first - start) // size
             for s in range(np.uintp(len(searches))):
                 at = tile * n_codes + np.uintp(2) * s * size
-                _encode(X, first, n_rows, searches[s], cuts[s], product, numbers, codes, at)
+                encode(X, first, n_rows, searches[s], cuts[s], product, numbers, codes, at)
             for r in range(n_rows):
                 for k in range(n_labels):
                     totals[tile * n_totals + r * lanes + k] = scores[first + r, k]
@@ -383,20 +410,10 @@ def add_scores_in_tiles(
                 n_rows, tile = lesser(n - first, size), (first - start) // size
                 total = totals[tile * n_totals :]
                 for t in range(first_round, lesser(first_round + at_once, end)):
-                    a, b = first_term[t], first_term[t + 1]
-                    if b > a + 1:
-                        for i in range(n_totals):
-                            product[i] = 1.0
-                    for term in range(a, b):
-                        found = _find_leaves(X, first, n_rows, terms[term], tests, sets, codes, tile * n_codes, leaf)
-                        first_leaf = np.uintp(terms[term].first_leaf)
-                        if b == a + 1:
-                            _add_votes(total, votes, first_leaf, leaf, found, n_rows, lanes)
-                        else:
-                            _multiply_votes(product, votes, first_leaf, leaf, found, n_rows, lanes)
-                    if b > a + 1:
-                        for i in range(n_totals):
-                            total[i] += product[i]
+                    add_round_to_tile(
+                        X, first, n_rows, first_term[t], first_term[t + 1], terms, tests, sets, votes, lanes, codes,
+                        tile * n_codes, leaf, product, total,
+                    )  # fmt: skip
         for first in range(start, stop, size):
             tile = (first - start) // size
             for r in range(lesser(n - first, size)):

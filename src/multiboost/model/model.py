@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from ..kernels.team import Team
 from .before import Before
 from .ensemble import Ensemble
 from .medians import quantiles_of, staged_medians
+from .policy import Policy, exit_policy
 from .single import Single
+from .walker import Walker
 
 STEEPEST = 2.0  # the slope of theory: a score is half the log odds of its label
 
@@ -76,6 +79,8 @@ class Model:
         The class that trained it.
     parameters : dict
         Its parameters.
+    policy : Policy or None
+        Which base classifiers a row needs; None: all of them.
     before : Before or None
         Another model, to whose scores the ensemble adds.
     """
@@ -92,6 +97,18 @@ class Model:
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     before: Before | None = None
+    policy: Policy | None = None
+
+    def __getstate__(self) -> dict:
+        return {name: value for name, value in vars(self).items() if name != "walker"}
+
+    @cached_property
+    def walker(self) -> Walker:
+        """The ensemble as the policy uses it; all of it where there is no policy."""
+        if self.before is not None:
+            raise ValueError("a model that starts from another one (init) has no base classifiers to choose from alone")
+        policy = exit_policy(self.n_rounds, {}, {}) if self.policy is None else self.policy
+        return Walker(self.ensemble, policy, self.kind.task_start)
 
     @property
     def n_rounds(self) -> int:
@@ -99,7 +116,7 @@ class Model:
 
     def digest(self) -> str:
         """The same for the same bits, whatever file they come from."""
-        return self.ensemble.digest()
+        return self.ensemble.digest() + ("" if self.policy is None else f"-{self.policy.digest()}")
 
     def table(self, X) -> Table:
         """Rows that need no checks: X has the model's columns in their order."""
@@ -108,7 +125,9 @@ class Model:
         return table
 
     def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
-        """F of every row, (n, K); after all rounds or the first of them."""
+        """F of every row, (n, K): as the policy leaves it, after all rounds, or after the first of them."""
+        if self.policy is not None and n_rounds is None:
+            return self.walker.scores(table, team)
         if not self.kind.adds_up:
             return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
         return self.ensemble.scores(table, team, n_rounds, self.start(table, team))
@@ -125,7 +144,7 @@ class Model:
         return None if self.before is None else self.before.scores(table, team, self.kind)
 
     def staged_scores(self, table: Table, team: Team) -> Iterator[np.ndarray]:
-        """F of every row after each round, (n, K), good until the next round."""
+        """F of every row after each round, (n, K), good until the next round; without the policy."""
         if not self.kind.adds_up:
             yield from staged_medians(self.ensemble, table, team)
             return
@@ -176,7 +195,8 @@ class Model:
         """The model for one row at a time, without checks, within microseconds."""
         if not self.kind.adds_up:
             raise ValueError("the model is a weighted median of its rounds, and only sums are compiled; use predict")
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self._single_before())
+        walker = None if self.policy is None else self.walker
+        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self._single_before(), walker)
 
     def _single_before(self) -> Single | None:
         """The model before this one, for one row at a time."""

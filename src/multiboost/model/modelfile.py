@@ -18,7 +18,8 @@ import numpy as np
 from ..disk import whole_file
 
 FORMAT = "multiboost-model"
-SCHEMA = 2
+SCHEMA = 3  # of models with a policy; others are written as schema 2, which older versions read, too
+PLAIN_SCHEMA = 2
 _HEADER = "header.json"
 # Zip entries carry a time; a fixed one makes equal models equal files.
 _TIME = (2000, 1, 1, 0, 0, 0)
@@ -56,7 +57,7 @@ def write_model(path, header: dict, arrays: dict[str, np.ndarray]) -> None:
     arrays : dict of ndarray
         Of numbers, booleans or fixed-width text.
     """
-    text = json.dumps({"format": FORMAT, "schema": SCHEMA, **header}, indent=1, sort_keys=True)
+    text = json.dumps({"format": FORMAT, "schema": PLAIN_SCHEMA, **header}, indent=1, sort_keys=True)
     with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr(_entry(_HEADER), text)
         for name, array in arrays.items():

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..data.categories import Categories
 from ..data.kind import TargetKind
 from ..kernels.predict import add_curved_row, add_row
+from ..kernels.walk import walk_row
 from .ensemble import Ensemble
 from .tiles import padded
+from .walker import Walker
 
 
 class Single:
@@ -30,6 +34,8 @@ class Single:
         Of each column, None for numbers.
     before : Single or None
         The model to whose scores this one adds.
+    walker : Walker or None, default=None
+        For a model with a policy.
 
     Raises
     ------
@@ -54,6 +60,7 @@ class Single:
         n_features: int,
         categories: list[Categories | None] | None,
         before: Single | None = None,
+        walker: Walker | None = None,
     ):
         if ensemble.phi:
             raise ValueError(
@@ -62,16 +69,18 @@ class Single:
             )
         self._before = before
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
-        self._initial = padded(ensemble.initial)
+        self._initial = padded(ensemble.initial) if walker is None else ensemble.initial
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
-        self._arrays: tuple[np.ndarray, ...] = (
+        self._arrays: tuple[Any, ...] = (
             n_categories, ensemble.feature, ensemble.threshold, ensemble.missing_right, ensemble.child,
             ensemble.set_start, ensemble.sets, padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
         )  # fmt: skip
-        self._add = add_row
+        self._add: Any = add_row
         if ensemble.is_curved:
             self._add = add_curved_row
             self._arrays += (ensemble.along, ensemble.degree, ensemble.origin)
+        if walker is not None:
+            self._add, self._arrays = walk_row, (n_categories, walker.sequence, walker.rules)
         self.scores(np.zeros(n_features))
 
     def scores(self, x: np.ndarray) -> np.ndarray:

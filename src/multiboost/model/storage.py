@@ -17,7 +17,8 @@ from ..kernels.dtypes import NODE
 from .before import Before
 from .ensemble import CURVES, Ensemble, EnsembleBuilder
 from .model import Columns, Model
-from .modelfile import ModelFileError, read_model, write_model
+from .modelfile import SCHEMA, ModelFileError, read_model, write_model
+from .policy import Policy
 
 # What comes of a header or of arrays that are not what they should be.
 WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
@@ -67,6 +68,7 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "history": history,
         "state": sorted(model.state),
         "data": model.data,
+        **({} if model.policy is None else _policy_header(model.policy)),
     }
     arrays = {f"ensemble.{name}": array for name, array in model.ensemble.arrays().items()}
     for t, classes in enumerate(model.kind.classes):
@@ -82,10 +84,19 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     for j, categories in enumerate(model.columns.categories or []):
         if categories is not None:
             arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
+    if model.policy is not None:
+        arrays |= {f"policy.{name}": array for name, array in model.policy.arrays().items()}
     if model.before is not None and model.before.model is not None:
         header["before"], inner = _written(model.before.model)
+        if "schema" in header["before"]:
+            header["schema"] = header["before"]["schema"]
         arrays |= {f"{_BEFORE}{name}": array for name, array in inner.items()}
     return header, arrays
+
+
+def _policy_header(policy: Policy) -> dict[str, Any]:
+    """What a header says of a policy; the schema is a later one, so that no reader leaves the policy out."""
+    return {"schema": SCHEMA, "policy": {"state": policy.state, "about": policy.about}}
 
 
 def _plain(classes: np.ndarray, what: str) -> np.ndarray:
@@ -128,6 +139,7 @@ def load_with(path) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
     while part is not None:
         try:
             sound = is_sound(part.ensemble, part.columns, part.kind.n_labels)
+            sound = sound and (part.policy is None or part.policy.is_sound(part.n_rounds, part.kind.n_labels))
             if part.before is not None:
                 part.before.check(part.kind, part.columns)
         except WRONG:
@@ -176,6 +188,16 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         estimator=header["estimator"],
         parameters=header["parameters"],
         before=before,
+        policy=_read_policy(header, arrays) if "policy" in header else None,
+    )
+
+
+def _read_policy(header: dict, arrays: dict[str, np.ndarray]) -> Policy:
+    told = header["policy"]
+    return Policy(
+        told["state"],
+        **{name: arrays[f"policy.{name}"] for name in ("cuts", "actions", "restart")},
+        about=told["about"],
     )
 
 

@@ -1,0 +1,80 @@
+"""``multiboost lean``: a model that needs less of itself."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..boosting.callbacks import StopOnInterrupt, TimeLimit
+from ..estimators.cascades import SoftCascadeClassifier, WaldBoostClassifier
+from ..estimators.mddag import MDDAGClassifier
+from ..estimators.saving import load_model
+from .display import console, table_of
+from .examples import Roles, examples_for, examples_of, for_model, read, reading_for
+from .failure import BadInput, check_writable
+from .task import task_for
+from .times import seconds_of
+
+# Which options belong to which method, and what it is.
+_METHODS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "exit": (None, ("max_disagreement", "confidence")),
+    "mddag": (MDDAGClassifier, ("beta", "reward", "learner", "episodes", "seed", "time_limit")),
+    "soft-cascade": (SoftCascadeClassifier, ("alpha", "target_tpr")),
+    "wald": (WaldBoostClassifier, ("false_negative",)),
+}
+_NAMES = {"episodes": "n_episodes", "seed": "random_state"}
+
+
+def run(model: Path, data: str, out: Path, method: str, target, format, labels, ignore, jobs, json, **options) -> None:
+    """Make a model lean; the options are those of `app.lean`."""
+    if method not in _METHODS:
+        raise BadInput(f"--method {method!r} is not one of {', '.join(_METHODS)}")
+    kind, own = _METHODS[method]
+    given = {name: value for name, value in options.items() if value is not None}
+    strange = [name for name in given if name not in own]
+    if strange:
+        raise BadInput(f"--{strange[0].replace('_', '-')} is no option of --method {method}")
+    check_writable(out, "--out")
+    if out.absolute() in (model.absolute(), Path(data).absolute()):
+        raise BadInput(f"--out {out} would overwrite what is read")
+    classifier = load_model(model).set_params(n_jobs=jobs)
+    if not task_for(classifier.model_.kind).has_classes:
+        raise BadInput(f"{model} predicts numbers; lean models are classifiers")
+    if method == "exit":
+        X = _rows(classifier.model_, data, ignore, format, labels)
+        lean = classifier.early_exit(X, **given)
+    else:
+        examples = examples_for(classifier.model_, data, target, None, ignore, format, labels)
+        limit = given.pop("time_limit", None)
+        lean = kind(classifier, n_jobs=jobs, **{_NAMES.get(name, name): value for name, value in given.items()})
+        more = {} if limit is None else {"callbacks": [TimeLimit(seconds_of(limit, "--time-limit")), StopOnInterrupt()]}
+        X = examples.X
+        lean.fit(X, examples.y, **more)
+    lean.save(out)
+    found = {
+        **lean.model_.walker.policy.about,
+        "base_classifiers": int(lean.n_estimators_),
+        "mean_evaluated": float(np.mean(lean.n_evaluated(X))),
+        "digest": lean.model_.digest(),
+    }
+    if json:
+        print(jsonlib.dumps(found))
+        return
+    console(stderr=False).print(table_of([(name.replace("_", " "), _text(value)) for name, value in found.items()]))
+    console().print(f"{out} written")
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _rows(model, data: str, ignore, format, labels):
+    """Rows of a file; a target may be there or not."""
+    told = model.data or {}
+    content = read(data, format, labels, **reading_for(model, data, format))
+    aside = [*told.get("target", []), *told.get("ignore", []), *([told["weight"]] if told.get("weight") else [])]
+    here = [name for name in aside if name in content.names and name not in (ignore or [])]
+    return for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), model).X
