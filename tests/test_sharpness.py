@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from multiboost.boosting.sharpness import best_sharpness, log_loss, median_margin, slope_of
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, softmax
 from sklearn.metrics import log_loss as sklearn_log_loss
@@ -9,7 +10,6 @@ from sklearn.model_selection import train_test_split
 
 from multiboost import MultiBoostClassifier, load_model
 from multiboost.boosting.plan import SHARPNESS
-from multiboost.boosting.sharpness import best_sharpness, log_loss, median_margin, slope_of
 from multiboost.data.kinds import recognise
 from multiboost.data.target import Target
 

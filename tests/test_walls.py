@@ -26,20 +26,33 @@ ROOMS = {
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
     "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
     "samplers": ({"plugin", "registry"}, {"numpy"}),
-    "model": ({"base.classifier", "data", "disk", "kernels", "multiboost"}, {"numpy"}),
+    "calibration": ({"plugin", "registry"}, {"numpy", "scipy", "sklearn", "threadpoolctl"}),
+    "model": ({"base.classifier", "calibration", "data", "disk", "kernels", "multiboost"}, {"numpy"}),
     # pyarrow: a log in Parquet, imported where one is asked for
     "boosting": (
-        {"base", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers", "steps"},
+        {
+            "base",
+            "calibration",
+            "criteria",
+            "data",
+            "disk",
+            "kernels",
+            "losses",
+            "model",
+            "plugin",
+            "samplers",
+            "steps",
+        },
         {"numpy", "sklearn", "pyarrow"},
     ),
     "estimators": (
-        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "samplers", "steps"}
+        {"base", "boosting", "calibration", "criteria", "data", "losses", "model", "plugin", "samplers", "steps"}
         | {"kernels.subset", "kernels.team", "kernels.warm"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (
         {"data.kind", "data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
-        | {"kernels.team", "losses"},
+        | {"kernels.team", "losses", "model.model"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),

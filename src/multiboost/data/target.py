@@ -99,6 +99,13 @@ class Target:
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
         return part
 
+    def answers(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of every question the right answers, -1 where unknown, and the weights of the rows, (n,) each."""
+        if not self.kind.tasks:
+            return [(np.where(a == 0, -1, (a > 0).astype(np.intp)), np.abs(a)) for a in self.signed.T]
+        true = np.where(self.task_class < 0, -1, self.task_class - self.kind.task_start[:-1])
+        return list(zip(true.T, self.task_weight.T, strict=True))
+
     @property
     def n_pairs(self) -> float:
         """How many pairs of the mean weight there are: the unit of a ridge."""

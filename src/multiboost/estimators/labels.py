@@ -108,7 +108,7 @@ class LabelBooster(ClassifierMixin, Booster):
         return Target(kind, y, weighting, sample_weight, pair_weight, self.class_weight)
 
     def _attributes(self, model: Model) -> dict[str, Any]:
-        return {"classes_": model.kind.public_classes, "slope_": model.slope}
+        return {"classes_": model.kind.public_classes, "slope_": model.slope, "calibration_": model.calibration}
 
     def decision_function(self, X):
         """Scores F: one for each label, or for binary targets one for the second class.
@@ -140,11 +140,9 @@ class LabelBooster(ClassifierMixin, Booster):
             yield self.model_.shaped(scores).copy()
 
     def predict_proba(self, X):
-        """Probabilities, softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
+        """Probabilities: scores times ``slope_``, calibrated by ``calibration_``.
 
-        The slope c is ``slope_``: 2, the slope of theory, or less where the margins of the training set are large,
-        min(2, s / median margin).  Where plans were compared, s is what gave the held-out rows the least log-loss,
-        else 6.
+        They say how sure the model is; `predict` does not look at them.
 
         Parameters
         ----------

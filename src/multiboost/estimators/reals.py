@@ -104,8 +104,8 @@ class RealBooster(RegressorMixin, Booster):
     def _target(self, kind, y, sample_weight, pair_weight, *, training):
         return RealTarget(kind, y, self._loss(), sample_weight, pair_weight)
 
-    def _model(self, run, data, n_rounds, provenance):
-        model = super()._model(run, data, n_rounds, provenance)
+    def _model(self, run, data, n_rounds, provenance, calibration):
+        model = super()._model(run, data, n_rounds, provenance, calibration)
         if run.plan.offsets:
             model.kind = model.kind.with_offset(run.plan.offsets)
         return model

@@ -22,6 +22,7 @@ from ..data.kinds import LabelKind, as_labels
 from ..data.target import Target
 from ..estimators.validation import check_weights
 from ..losses import Loss
+from ..model.model import Model
 from .curves import Margins, margins
 
 _EPS = np.finfo(np.float64).eps  # a probability is kept this far from 0, as scikit-learn does
@@ -90,14 +91,14 @@ class Outcome:
     n_rounds : int
     size : float
         Sum of the sizes of all votes so far, which normalises margins.
-    slope : float
-        Of the link to probabilities.
+    model : Model
+        It says how sure it is.
     loss : Loss
     """
 
-    def __init__(self, answers: Answers, scores: np.ndarray, n_rounds: int, size: float, slope: float, loss: Loss):
+    def __init__(self, answers: Answers, scores: np.ndarray, n_rounds: int, size: float, model: Model, loss: Loss):
         self.answers, self.scores, self.n_rounds = answers, scores, n_rounds
-        self.size, self.slope, self.loss = size, slope, loss
+        self.size, self.model, self.loss = size, model, loss
 
     @property
     def n_questions(self) -> int:
@@ -106,7 +107,7 @@ class Outcome:
     @cached_property
     def probability(self) -> np.ndarray:
         """Probabilities of the labels, (n, K)."""
-        return self.answers.kind.label_probabilities(self.scores, self.slope)
+        return self.model.label_probabilities(self.scores, self.n_rounds)
 
     @cached_property
     def guesses(self) -> np.ndarray:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..data import kinds as _kinds  # noqa: F401  registers
+from ..calibration import Calibration
 from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
+from ..data.kinds import LabelKind
 from .ensemble import Ensemble, EnsembleBuilder
 from .model import Columns, Model
 from .modelfile import ModelFileError, read_model, write_model
@@ -47,6 +48,7 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         "plan": model.plan,
         "n_features": int(model.columns.n),
         "slope": float(model.slope),
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "history": history,
         "state": sorted(model.state),
         "data": model.data,
@@ -61,6 +63,8 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         arrays[f"history.{name}"] = model.history[name]
     for name, array in model.state.items():
         arrays[f"state.{name}"] = array
+    for name, array in ({} if model.calibration is None else model.calibration.arrays()).items():
+        arrays[f"calibration.{name}"] = array
     if model.columns.names is not None:
         arrays["feature_names"] = model.columns.names.astype(str)
     for j, categories in enumerate(model.columns.categories or []):
@@ -134,6 +138,7 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         kind=kind,
         columns=Columns(n, None if names is None else names.astype(object), _read_categories(arrays, n)),
         slope=float(header["slope"]),
+        calibration=_read_calibration(header, arrays, kind),
         plan=header["plan"],
         history={name: arrays[f"history.{name}"] for name in header["history"]},
         state={name: arrays[f"state.{name}"] for name in header["state"]},
@@ -141,6 +146,19 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         estimator=header["estimator"],
         parameters=header["parameters"],
     )
+
+
+def _read_calibration(header: dict, arrays: dict[str, np.ndarray], kind) -> Calibration | None:
+    """The calibration of a classifier; files from before there were any have the slope alone."""
+    if not isinstance(kind, LabelKind):
+        return None
+    given = header.get("calibration", {"name": "margin", "parts": 1})
+    here = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith("calibration.")}
+    found = Calibration.of(given, here)
+    tried = kind.label_probabilities(found.probabilities(kind.by_question(np.zeros((1, kind.n_labels)))))
+    if tried.shape != (1, kind.n_labels):
+        raise ValueError("calibration")
+    return found
 
 
 def _read_categories(arrays: dict[str, np.ndarray], n_features: int) -> list[Categories | None] | None:
@@ -174,7 +192,6 @@ def _of_today(header: dict) -> dict:
         "max_bins": int(header["max_bins"]),
         "min_category_rows": int(header["min_category_rows"]),
         "seed": int(header["seed"]),
-        "sharpness": float(header.get("sharpness", 6.0)),
     }
     # What was called AdaBoostMHClassifier then has another name now.
     return {**header, "plan": plan, "state": [], "estimator": "MultiBoostClassifier"}
