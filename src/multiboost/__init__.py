@@ -10,6 +10,7 @@ _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
+    "Calibrated": ".estimators.calibrated",
     "Stump": ".base",
     "Tree": ".base",
     "Product": ".base",
@@ -37,6 +38,7 @@ _HOMES = {
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Calibrated",
     "Callback",
     "EarlyStopping",
     "FromClassifier",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
+    from .estimators.calibrated import Calibrated
     from .estimators.multiboost_classifier import MultiBoostClassifier
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model

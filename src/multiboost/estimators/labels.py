@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..calibration import Calibration
 from ..data.kinds import as_labels, recognise, unknown_labels
 from ..data.table import is_frame
 from ..data.target import Target
@@ -187,6 +190,24 @@ class LabelBooster(ClassifierMixin, Booster):
         """
         for t, scores in enumerate(self._staged_scores(X), start=1):
             yield self.model_.probabilities(scores, t)
+
+    def recalibrated(self, calibration: Calibration, slope: float):
+        """A copy of the fitted estimator with other probabilities; see `Calibrated`.
+
+        Parameters
+        ----------
+        calibration : Calibration
+        slope : float
+            Scores are multiplied by it before they are calibrated.
+
+        Returns
+        -------
+        The same kind of estimator
+        """
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other._become(replace(self.model_, calibration=calibration, slope=float(slope)), self.plan_)
+        return other
 
     def margins(self, X, y):
         """Margins F Y, divided by the sum of the sizes of all votes: from -1 to 1.
