@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.kinds import LabelKind
 from ..data.table import Table
 from ..data.target import Target
 from ..kernels.team import Team
 from ..losses import Loss
 from ..model.ensemble import Ensemble
+from .out_of_fold import Part, refined
+from .ruler import Ruler
 
 
 class HeldOut:
@@ -40,6 +43,14 @@ class HeldOut:
     @property
     def error(self) -> float:
         return float(self.target.errors(self.scores).sum())
+
+    @property
+    def refinement(self) -> float:
+        """The mean log-loss after the best factor of the scores."""
+        if not isinstance(self.target.kind, LabelKind):
+            raise ValueError(f"targets of the kind {self.target.kind.name!r} have no log-loss to refine")
+        ruler = Ruler.of(self.target, self.scores, 1.0)  # its unit is only where the search begins
+        return float(refined([Part(self.target, self.scores, ruler)]).mean())
 
     @property
     def risk(self) -> float:

@@ -266,10 +266,20 @@ def labels(f: Findings) -> Html:
         "larger dots hold more rows, and on the diagonal predictions can be taken at their word; "
         "\u201coff by\u201d is the mean distance from it.",
     )
+    measured = (
+        f"Over all labels predictions are off by {percent(e.ece)}; the Brier score is {number(e.brier)}. "
+        f"The log-loss is {number(e.log_loss)}, and would be {number(e.uncalibrated_log_loss)} without calibration."
+    )
+    over_all = None
+    if len(e.labels) > 1:
+        over_all = tag("figure", tag("figcaption", "All labels "), charts.reliability_small(
+            e.reliability, "all labels", "reliability-all"), class_="small")  # fmt: skip
     return section(
         "labels",
         "Label by label" if len(e.labels) > 1 else "Ranking and reliability",
         intro,
+        tag("p", measured),
+        over_all,
         multiples(pictures, "multiples wide"),
         left_out(len(e.labels) - len(f.labels), "labels", "those with the lowest AUC are shown"),
         numbers("Numbers", table("Labels", head, rows, numeric=range(1, 5))),
