@@ -56,7 +56,7 @@ ROOMS = {
         {"numpy", "sklearn", "matplotlib"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
-    "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
+    "plugins": ({"base", "calibration", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
         {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
