@@ -51,9 +51,14 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kind", "data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
+        {"data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
         | {"kernels.team", "losses", "model.model"},
         {"numpy", "sklearn", "matplotlib"},
+    ),
+    "theory": (
+        {"base", "boosting.ruler", "data.kinds", "data.real", "data.table", "data.target", "kernels.team"}
+        | {"model.model", "steps", "estimators"},
+        {"numpy", "scipy", "sklearn"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
     "plugins": ({"base", "calibration", "criteria", "losses", "samplers", "steps"}, set()),

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
+    "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Calibrated": ".estimators.calibrated",
     "Stump": ".base",
@@ -46,6 +47,7 @@ __all__ = [
     "LearningCurveDisplay",
     "Log",
     "MarginDistributionDisplay",
+    "MedianBoostRegressor",
     "ModelFileError",
     "MultiBoostClassifier",
     "MultiBoostRegressor",
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.calibrated import Calibrated
+    from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model

@@ -43,8 +43,12 @@ def run(model: Path, data: str, out: Path | None, scores: bool, proba: bool, for
     options = with_labels(data, format, labels, reading_for(fitted, data, format))
     # What training set aside may be there again: it is not looked at.
     aside = [*told.get("target", []), *told.get("ignore", []), *([told["weight"]] if told.get("weight") else [])]
-    batches = read_batches(data, format, _ROWS, **options)
-    with whole_file(target) as file, closing(_Writer(file, suffix)) as writer, Team(thread_count(jobs)) as team:
+    with (
+        closing(read_batches(data, format, _ROWS, **options)) as batches,
+        whole_file(target) as file,
+        closing(_Writer(file, suffix)) as writer,
+        Team(thread_count(jobs)) as team,
+    ):
         for content in batches:
             here = [name for name in aside if name in content.names and name not in (ignore or [])]
             examples = for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), fitted)

@@ -37,6 +37,8 @@ class Target:
         The one positive label of each sample, where there is exactly one.
     row_weight : ndarray (n,) or None
         For quantiles; None where all rows weigh the same.
+    numbers : ndarray (n, 1) or None
+        What base regressors should say, where rows are labels for whether they do.
     """
 
     kind: LabelKind
@@ -47,6 +49,7 @@ class Target:
     task_weight: np.ndarray
     positive: np.ndarray | None
     row_weight: np.ndarray | None
+    numbers: np.ndarray | None = None
 
     def __init__(self, kind: LabelKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
         self.kind = kind
@@ -105,6 +108,10 @@ class Target:
             return [(np.where(a == 0, -1, (a > 0).astype(np.intp)), np.abs(a)) for a in self.signed.T]
         true = np.where(self.task_class < 0, -1, self.task_class - self.kind.task_start[:-1])
         return list(zip(true.T, self.task_weight.T, strict=True))
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All that rounds depend on, for fingerprints."""
+        return self.signed, self.wanted, self.group_start
 
     @property
     def n_pairs(self) -> float:

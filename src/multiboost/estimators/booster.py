@@ -29,8 +29,9 @@ from ..data.table import Table
 from ..data.target import Target
 from ..kernels.team import Team
 from ..kernels.warm import warm
+from ..losses import Loss
 from ..model.ensemble import Ensemble
-from ..model.model import Columns, Model
+from ..model.model import STEEPEST, Columns, Model
 from ..model.single import Single
 from ..model.storage import save
 from .checkpoint import Checkpoint, Resumed
@@ -173,7 +174,7 @@ class Booster(BaseEstimator, ABC):
             if checkpoint or resumed is not None:
                 binned.digest()  # while the bins are there
             if going_on:
-                plan, start = self.plan_, self._start(data.table, team)
+                plan, start = self.plan_, self._start(data, team)
                 calibration = self.model_.calibration
             elif resumed is not None:
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
@@ -195,7 +196,8 @@ class Booster(BaseEstimator, ABC):
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
             keep = run.run(rounds, [*every, *(callbacks or []), *saved])
             if run.n_rounds == 0:
-                raise ValueError(f"nothing can be learned from this table: {run.stopped}")
+                few = " of 1 sample" if data.target.n_rows == 1 else ""
+                raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
             calibration = self._calibrated(run, keep, data) or calibration
             model = model_of(keep)
         self._become(model, plan)
@@ -252,10 +254,10 @@ class Booster(BaseEstimator, ABC):
         other.__dict__ = {**vars(self), **_of_columns(columns), "model_": _Known(columns)}
         return other
 
-    def _start(self, table: Table, team: Team) -> Start:
+    def _start(self, data: _Table, team: Team) -> Start:
         """Where a warm start goes on from."""
         model = self.model_
-        return Start(model.ensemble, model.scores(table, team), model.history, model.state)
+        return Start(model.ensemble, model.scores(data.table, team), model.history, model.state)
 
     def _rounds_to_go(self, plan: Plan, start: Start | None) -> int:
         made = 0 if start is None else start.ensemble.n_rounds
@@ -277,12 +279,15 @@ class Booster(BaseEstimator, ABC):
         self, run: Run, data: _Table, n_rounds: int, provenance: dict | None, calibration: Calibration | None
     ) -> Model:
         """The first ``n_rounds`` rounds of a run as a model."""
-        ensemble, ruler = self._ruler(run, data, n_rounds)
+        ensemble, slope = run.ensemble(n_rounds), STEEPEST
+        if calibration is not None:
+            ensemble, ruler = self._ruler(run, data, n_rounds)
+            slope = ruler.slope(calibration.unit)
         return Model(
             ensemble=ensemble,
             kind=data.target.kind,
             columns=data.columns,
-            slope=ruler.slope("theory" if calibration is None else calibration.unit),
+            slope=slope,
             calibration=calibration,
             plan=run.plan.to_dict(),
             history={name: np.array(values[:n_rounds]) for name, values in run.history.items()},
@@ -314,6 +319,12 @@ class Booster(BaseEstimator, ABC):
         self.__dict__ = {**kept, **fitted}
 
     # What a user may ask of a fitted one.
+
+    @property
+    def answer_loss_(self) -> Loss:
+        """What answers are measured with: the loss of the training."""
+        check_is_fitted(self)
+        return self.plan_.loss
 
     @property
     def categories_(self) -> list[np.ndarray | None]:

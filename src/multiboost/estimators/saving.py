@@ -28,7 +28,7 @@ _REGISTRIES = {
     "calibration": CALIBRATORS,
 }
 # Where the estimators are that a file may name; others are known once their module is imported.
-_HOMES = ("multiboost_classifier", "multiboost_regressor", "adaboost_mh")
+_HOMES = ("multiboost_classifier", "multiboost_regressor", "adaboost_mh", "median_boost")
 
 
 def saved_parameters(estimator) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def outcome_of(clf, X, y, sample_weight=None):
     check_consistent_length(np.empty(table.n_rows), answers.weight)
     with Team(thread_count(clf.n_jobs)) as team:
         scores = model.scores(table, team)
-    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model, clf.plan_.loss)
+    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model, clf.answer_loss_)
 
 
 def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]:
@@ -106,7 +106,7 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]
     with Team(thread_count(clf.n_jobs)) as team:
         for t, scores in enumerate(model.staged_scores(table, team), start=1):
             if t in wanted:
-                yield view.outcome(answers, scores, t, float(sizes[t - 1]), model, clf.plan_.loss)
+                yield view.outcome(answers, scores, t, float(sizes[t - 1]), model, clf.answer_loss_)
             if t == max(wanted):
                 return
 

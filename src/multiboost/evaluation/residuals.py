@@ -39,7 +39,7 @@ class Numbers:
         self.y = y.reshape(len(y), -1)
         given = check_weights(sample_weight, len(y))
         self.weight = np.ones(len(y)) if given is None else given
-        self.target = RealTarget(self.kind, self.y, clf.plan_.loss, given)
+        self.target = RealTarget(self.kind, self.y, clf.answer_loss_, given)
 
     def rows(self, t: int) -> np.ndarray:
         """Rows in which a target is known."""

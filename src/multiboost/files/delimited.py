@@ -120,7 +120,7 @@ class DelimitedReader(Reader):
     def _open(self, stream, block: int, column_types: dict[str, Any]):
         from pyarrow import csv as arrow_csv
 
-        return arrow_csv.open_csv(self.pa.PythonFile(stream, "r"), **self._options(block, column_types))
+        return arrow_csv.open_csv(self.pa.PythonFile(stream.lend(), "r"), **self._options(block, column_types))
 
     def _guarded(self, read: Callable[[int], Any]) -> Any:
         """Call ``read`` with a block size, a larger one where a row does not fit; explain what pyarrow refuses."""
@@ -138,7 +138,7 @@ class DelimitedReader(Reader):
         from pyarrow import csv as arrow_csv
 
         with self.source.open() as stream:
-            table = arrow_csv.read_csv(self.pa.PythonFile(stream, "r"), **self._options(block, column_types))
+            table = arrow_csv.read_csv(self.pa.PythonFile(stream.lend(), "r"), **self._options(block, column_types))
             self._check_quotes(stream)
         self._check_types(table)
         return table
@@ -169,15 +169,16 @@ class DelimitedReader(Reader):
             return block, forced
         guesses = {name: _Guess(self.missing) for name in names if name not in forced}
         n_rows = 0
+        schema = pa.schema([(name, pa.string()) for name in names])
         with self.source.open() as stream:
-            reader = self._open(stream, block, {**dict.fromkeys(names, pa.string()), **forced})
-            for batch in reader:
-                n_rows += batch.num_rows
+            # No name for the reader: the stream is given back where it goes, also after an error.
+            for batch in self._open(stream, block, {**dict.fromkeys(names, pa.string()), **forced}):
+                n_rows, schema = n_rows + batch.num_rows, batch.schema
                 for name, column in zip(names, batch.columns, strict=True):
                     if name in guesses:
                         guesses[name].see(column)
             self._check_quotes(stream)
-            self._check_types(pa.Table.from_batches([], reader.schema))
+            self._check_types(pa.Table.from_batches([], schema))
         if not n_rows:
             raise self.empty()
         return block, {**forced, **{name: guess.type() for name, guess in guesses.items()}}

@@ -15,6 +15,8 @@ import shutil
 import stat
 import sys
 import tempfile
+import threading
+import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +47,7 @@ _BZIP2_MARKS = (b"1AY&SY", b"\x17rE8P\x90")
 _OPENERS: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 _BLOCK = 1 << 22
 _FOLDER = "this is a folder, not a file; name a file in it"
+_PATIENCE = 60.0  # seconds, for threads that read ahead; they need none of them unless the disk is stuck
 
 
 def split_suffixes(path) -> tuple[str, str, str | None]:
@@ -89,6 +92,8 @@ class Stream:
         self.quotes = 0
         self._file = file
         self._data: BinaryIO = _OPENERS[compression](file, "rb") if compression else file
+        self._lent: Any = None
+        self._back = threading.Event()
         self.closed = False
 
     def read(self, size: int = -1) -> bytes:
@@ -103,14 +108,22 @@ class Stream:
         self.quotes += data.count(b'"')
         return data
 
-    def readable(self) -> bool:
-        """As files have it."""
-        return True
+    def lend(self) -> Lent:
+        """The stream for a library that reads ahead in a thread of its own; once."""
+        lent = Lent(self)
+        self._lent = weakref.ref(lent, lambda _: self._back.set())
+        return lent
 
     def close(self) -> None:
-        """Close the file below."""
+        """Close the file below.
+
+        Whoever the stream was lent to has given it back then: a thread that still asks Python for bytes when Python
+        ends takes the process with it (exit code 134).
+        """
         if not self.closed:
             self.closed = True
+            if self._lent is not None:
+                self._back.wait(_PATIENCE)
             if self._data is not self._file:
                 self._data.close()
             self._file.close()
@@ -120,6 +133,26 @@ class Stream:
 
     def __exit__(self, *exception):
         self.close()
+
+
+class Lent:
+    """A stream in the hands of a library: at its end as soon as the stream is closed."""
+
+    closed = False
+
+    def __init__(self, stream: Stream):
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """As of `Stream`."""
+        return b"" if self._stream.closed else self._stream.read(size)
+
+    def readable(self) -> bool:
+        """As files have it."""
+        return True
+
+    def close(self) -> None:
+        """The owner closes."""
 
 
 class _Unclosed(io.BufferedReader):

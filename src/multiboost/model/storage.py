@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import __version__
 from ..calibration import Calibration
+from ..data import median as _median  # noqa: F401  registers
 from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
