@@ -634,14 +634,14 @@ class TestEvaluation:
         found, P = evaluate(clf, X, y, weight), clf.predict_proba(X)
         assert found.brier == pytest.approx(brier_score_loss(y, P, sample_weight=weight))
         plain = softmax(2 * clf.decision_function(X), axis=1)
-        assert found.uncalibrated_log_loss == pytest.approx(
+        assert found.log_loss_before == pytest.approx(
             log_loss(y, plain.clip(2.3e-16, 1), sample_weight=weight), rel=1e-6
         )
         bins = np.ceil(P * 10).clip(1)
         pairs, truth, w = P.ravel(), np.eye(3)[y].ravel(), np.repeat(weight, 3)
         ece = sum(abs((w * (pairs - truth))[bins.ravel() == b].sum()) for b in range(1, 11)) / w.sum()
         assert found.ece == found.reliability.error == pytest.approx(ece)
-        assert {"brier", "ece", "uncalibrated_log_loss"} <= set(found.headline())
+        assert {"brier", "ece", "log_loss_before"} <= set(found.headline())
 
     def test_two_classes(self):
         X, y = noisy(300, 2)

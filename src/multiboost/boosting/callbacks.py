@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.kinds import LabelKind
 from ..disk import naming, whole_file
 
 REFINEMENT = "refinement"
@@ -65,6 +66,8 @@ class EarlyStopping(Callback):
 
     def begin(self, run):
         if self.metric == REFINEMENT and run.held_out is not None:
+            if not isinstance(run.target.kind, LabelKind):
+                raise ValueError("EarlyStopping: 'refinement' is the log-loss of classes or labels; numbers have none")
             run.begin_column(REFINEMENT)
         if self.metric not in run.history:
             of_validation = self.metric == REFINEMENT or self.metric.startswith("validation")

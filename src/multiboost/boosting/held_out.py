@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..data.kinds import LabelKind
 from ..data.table import Table
 from ..data.target import Target
 from ..kernels.team import Team
@@ -49,8 +48,6 @@ class HeldOut:
     @property
     def refinement(self) -> float:
         """The mean log-loss after the best factor of the scores."""
-        if not isinstance(self.target.kind, LabelKind):
-            raise ValueError(f"targets of the kind {self.target.kind.name!r} have no log-loss to refine")
         ruler = Ruler.of(self.target, self.scores, 1.0)  # its unit is only where the search begins
         return float(refined([Part(self.target, self.scores, ruler)]).mean())
 

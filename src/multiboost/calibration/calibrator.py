@@ -12,8 +12,6 @@ from ..registry import Registry
 
 C = TypeVar("C", bound="Calibrator")
 
-UNITS = ("theory", "margin", "size", "spread")
-
 
 def softmax(z: np.ndarray) -> np.ndarray:
     """exp(z) of every row, divided by its sum, (n, k)."""

@@ -110,7 +110,7 @@ class Evaluation(Measures):
         One minus the mean recall of the classes; mean over tasks or labels.
     log_loss : float or None
         Mean over tasks or labels.
-    uncalibrated_log_loss : float or None
+    log_loss_before : float or None
         The same with the slope of theory, that is before calibration.
     brier : float or None
         Mean of the squared distances of probabilities from what is true, summed over the classes of a task; of a label,
@@ -132,7 +132,7 @@ class Evaluation(Measures):
     """
 
     HEADLINE: ClassVar[tuple[str, ...]] = (
-        "error", "hamming_loss", "balanced_error", "log_loss", "uncalibrated_log_loss", "brier", "ece", "auc",
+        "error", "hamming_loss", "balanced_error", "log_loss", "log_loss_before", "brier", "ece", "auc",
     )  # fmt: skip
 
     kind: str
@@ -143,7 +143,7 @@ class Evaluation(Measures):
     hamming_loss: float | None
     balanced_error: float | None
     log_loss: float | None
-    uncalibrated_log_loss: float | None
+    log_loss_before: float | None
     brier: float | None
     ece: float | None
     auc: float | None
@@ -181,7 +181,7 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
         hamming_loss=outcome.hamming_loss(),
         balanced_error=mean_of_known([t.balanced_error for t in tasks]),
         log_loss=mean_of_known([t.log_loss for t in tasks]),
-        uncalibrated_log_loss=mean_of_known([outcome.log_loss(q, calibrated=False) for q in questions]),
+        log_loss_before=mean_of_known([outcome.log_loss(q, calibrated=False) for q in questions]),
         brier=mean_of_known([outcome.brier(q) for q in questions]),
         ece=None if over_all is None else over_all.error,
         auc=mean_of_known([label.auc for label in labels]),

@@ -268,7 +268,7 @@ def labels(f: Findings) -> Html:
     )
     measured = (
         f"Over all labels predictions are off by {percent(e.ece)}; the Brier score is {number(e.brier)}. "
-        f"The log-loss is {number(e.log_loss)}, and would be {number(e.uncalibrated_log_loss)} without calibration."
+        f"The log-loss is {number(e.log_loss)}, and would be {number(e.log_loss_before)} without calibration."
     )
     over_all = None
     if len(e.labels) > 1:
