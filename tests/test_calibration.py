@@ -17,7 +17,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from multiboost import AdaBoostMHClassifier, Calibrated, EarlyStopping, MultiBoostClassifier, evaluate, load_model
+from multiboost.boosting.auto import _better
 from multiboost.boosting.ruler import Ruler, median_margin
+from multiboost.boosting.trial import Trial
 from multiboost.calibration import (
     CALIBRATORS,
     Calibration,
@@ -33,8 +35,11 @@ from multiboost.calibration import (
 )
 from multiboost.calibration.calibration import Question
 from multiboost.calibration.goals import GOALS, Rows
+from multiboost.data.binned import Binned
 from multiboost.data.kinds import recognise
+from multiboost.data.table import as_table
 from multiboost.data.target import Target
+from multiboost.kernels.team import Team
 
 
 def scores(n=600, k=4, seed=0, sure=2.0):
@@ -649,3 +654,43 @@ class TestEvaluation:
         found = evaluate(clf, X, y)
         assert found.brier == pytest.approx(brier_score_loss(y, clf.predict_proba(X)[:, 1]))
         assert found.ece == pytest.approx(found.labels[0].reliability.error)
+
+
+class TestComparison:
+    """Which plan wins, and which rows are held out."""
+
+    class Stub:
+        def __init__(self, errors, refinements):
+            self._errors, self._refinements = errors, refinements
+
+        def errors(self, plan):
+            return np.array(self._errors[plan], float)
+
+        def refinement(self, plan):
+            return self._refinements[plan]
+
+    @pytest.mark.parametrize(
+        ("errors", "refinements", "winner"),
+        [
+            ({"a": [1] * 9 + [0], "b": [0] * 10}, {"a": 1.0, "b": 9.0}, "b"),  # far more mistakes
+            ({"a": [0] * 10, "b": [1] * 9 + [0]}, {"a": 9.0, "b": 1.0}, "a"),
+            ({"a": [1, 0, 0, 0], "b": [0, 0, 0, 0]}, {"a": 1.0, "b": 2.0}, "a"),  # one row is no proof
+            ({"a": [1, 0, 0, 0], "b": [0, 0, 1, 0]}, {"a": 2.0, "b": 1.0}, "b"),
+            ({"a": [0, 0], "b": [0, 0]}, {"a": 1.0, "b": 1.0}, "a"),  # all the same: the first
+        ],
+    )
+    def test_near_ties_go_to_the_lower_log_loss(self, errors, refinements, winner):
+        assert _better("a", "b", self.Stub(errors, refinements)) == winner
+
+    @pytest.mark.parametrize(("n", "compared", "learned_from"), [(300, 300, 300), (1500, 300, 1500)])
+    def test_rows_that_are_held_out(self, n, compared, learned_from):
+        X, y = noisy(n)
+        target = Target(recognise(y), y)
+        plan = MultiBoostClassifier("tree:4", 3, loss="logistic", learning_rate=0.1, subsample=1.0).fit(X, y).plan_
+        with Team(1) as team:
+            trial = Trial(Binned.of(as_table(X), 256, 2, None, 1), target, 5000, team)
+            assert trial.errors(plan).size == compared
+            parts = trial.out_of_fold(plan)
+        assert sum(part.target.n_rows for part in parts) == learned_from
+        classes = np.concatenate([part.target.answers()[0][0] for part in parts])
+        np.testing.assert_array_equal(np.bincount(classes), np.bincount(y))  # every row once
