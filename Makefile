@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-probabilities bench-files record-work clean lint format
+.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-probabilities bench-ranking bench-files bench-export record-work clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,12 @@ bench-regression: $(VENV)/.bench
 
 bench-probabilities: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.probabilities
+
+bench-ranking: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.ranking
+
+bench-export: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.export
 
 bench-files: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.files

@@ -19,8 +19,10 @@ ROOMS = {
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
-    "data": ({"kernels", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
-    "files": ({"disk"}, {"numpy", "scipy", "pyarrow"}),
+    "ranking": (set(), {"numpy"}),
+    "data": ({"kernels", "ranking", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
+    # uproot: imported where a ROOT file is read
+    "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
@@ -46,13 +48,14 @@ ROOMS = {
         {"numpy", "sklearn", "pyarrow"},
     ),
     "estimators": (
-        {"base", "boosting", "calibration", "criteria", "data", "losses", "model", "plugin", "samplers", "steps"}
+        {"base", "boosting", "calibration", "criteria", "data", "losses", "model", "plugin", "ranking", "samplers"}
+        | {"steps"}
         | {"kernels.subset", "kernels.team", "kernels.warm"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
-        | {"kernels.team", "losses", "model.model"},
+        {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
+        | {"estimators.validation", "kernels.team", "losses", "model.model", "ranking"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "theory": (
@@ -61,10 +64,18 @@ ROOMS = {
         {"numpy", "scipy", "sklearn"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
+    # onnx: imported where a model is written as ONNX
+    "export": (
+        {"base.classifier", "base.registry", "boosting.plan", "calibration", "data.kinds", "disk", "estimators"}
+        | {"extras", "kernels.dtypes", "losses", "model", "multiboost", "steps"},
+        {"numpy"},
+    ),
+    "physics": ({"extras"}, {"numpy", "scipy"}),
     "plugins": ({"base", "calibration", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.ranked", "data.real", "estimators", "evaluation", "export"}
+        | {"extras"}
         | {
             "files",
             "multiboost",

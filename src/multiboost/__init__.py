@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
+    "MultiBoostRanker": ".estimators.multiboost_ranker",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Calibrated": ".estimators.calibrated",
@@ -17,6 +18,8 @@ _HOMES = {
     "Product": ".base",
     "Selector": ".base",
     "Indicator": ".base",
+    "Column": ".base",
+    "Bins": ".base",
     "FromClassifier": ".base",
     "EarlyStopping": ".boosting.callbacks",
     "TimeLimit": ".boosting.callbacks",
@@ -31,16 +34,23 @@ _HOMES = {
     "learning_curves": ".evaluation",
     "round_rules": ".evaluation",
     "named_importances": ".evaluation",
+    "permutation_importances": ".evaluation",
+    "partial_dependence": ".evaluation",
     "additive_shapes": ".evaluation",
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "ranking_metric": ".ranking",
+    "export_model": ".export.formats",
+    "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Bins",
     "Calibrated",
     "Callback",
+    "Column",
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
@@ -50,6 +60,7 @@ __all__ = [
     "MedianBoostRegressor",
     "ModelFileError",
     "MultiBoostClassifier",
+    "MultiBoostRanker",
     "MultiBoostRegressor",
     "Product",
     "Progress",
@@ -61,21 +72,27 @@ __all__ = [
     "Tree",
     "additive_shapes",
     "evaluate",
+    "export_model",
     "learning_curves",
     "load_model",
+    "load_shyp",
     "named_importances",
+    "partial_dependence",
+    "permutation_importances",
+    "ranking_metric",
     "round_rules",
     "staged_evaluation",
     "write_report",
 ]
 
 if TYPE_CHECKING:
-    from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.calibrated import Calibrated
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
+    from .estimators.multiboost_ranker import MultiBoostRanker
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model
     from .evaluation import (
@@ -83,11 +100,16 @@ if TYPE_CHECKING:
         evaluate,
         learning_curves,
         named_importances,
+        partial_dependence,
+        permutation_importances,
         round_rules,
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .export.formats import export_model
+    from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
+    from .ranking import ranking_metric
     from .report import write_report
 
 

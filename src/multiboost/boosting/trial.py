@@ -33,13 +33,12 @@ class _Fold:
 
     def scores(self, run: Run, team: Team) -> np.ndarray:
         """Scores of the rows that are held out."""
-        return run.ensemble().scores(self.held_out, team)
+        return run.ensemble().scores(self.held_out, team, start=self.held_out_labels.start)
 
     def part(self, run: Run, team: Team) -> Part:
         """The same beside their labels."""
-        ensemble = run.ensemble()
-        ruler = Ruler.of(self.labels, run.scores, float(ensemble.size.sum()))
-        return Part(self.held_out_labels, ensemble.scores(self.held_out, team), ruler)
+        ruler = Ruler.of(self.labels, run.scores, float(run.ensemble().size.sum()))
+        return Part(self.held_out_labels, self.scores(run, team), ruler)
 
 
 class Trial:

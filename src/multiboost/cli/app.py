@@ -44,7 +44,10 @@ def _parameter(option: str, default: str = "", *more: str) -> Any:
 
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight or text; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight, text, x.root:tree; or - for standard input."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[
@@ -56,10 +59,15 @@ Target = Annotated[
         panel=_READ,
     ),
 ]
-Task = Annotated[str | None, _option("--task", help="classification or regression. [classification]", panel=_MODEL)]
+Task = Annotated[
+    str | None, _option("--task", help="classification, regression or ranking. [classification]", panel=_MODEL)
+]
+Query = Annotated[
+    str | None, _option("--query", help="Column of the query, for --task ranking; svmlight has qid.", panel=_READ)
+]
 Format = Annotated[
     str | None,
-    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
+    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight, simple or root; else by suffix.", panel=_READ),
 ]
 LabelsFile = Annotated[
     Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
@@ -96,6 +104,7 @@ def train(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     nominal: Nominal = None,
     config: Annotated[
         Path | None, _option("--config", help="TOML file of these options; what is given here wins.", panel=_MODEL)
@@ -104,11 +113,13 @@ def train(
     base: _parameter("base", "tree") = None,
     rounds: _parameter("rounds", "chosen", "-n") = None,
     votes: _parameter("votes", "real") = None,
-    loss: _parameter("loss", "auto; squared") = None,
+    loss: _parameter("loss", "auto; squared; exponential") = None,
     quantile: _parameter("quantile") = None,
+    gain: _parameter("gain", "exponential") = None,
     criterion: _parameter("criterion") = None,
     step: _parameter("step") = None,
     learning_rate: _parameter("learning_rate") = None,
+    init: _parameter("init") = None,
     subsample: _parameter("subsample") = None,
     weighting: _parameter("weighting", "auto") = None,
     max_bins: _parameter("max_bins", "256") = None,
@@ -170,12 +181,14 @@ def evaluate(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Error, Hamming loss, balanced error, log-loss, AUC, confusion matrix and margins.
 
-    Of numbers RMSE, MAE, R2, relative error, and how many rows quantiles cover.
+    Of numbers RMSE, MAE, R2, relative error, and how many rows quantiles cover.  Of rankings NDCG, MAP, precision, NDCG
+    at every position and the worst queries.
     """
     _call("evaluate", **locals())
 
@@ -207,6 +220,7 @@ def compare(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     nominal: Nominal = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
     jobs: Jobs = None,
@@ -227,10 +241,52 @@ def report(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     jobs: Jobs = None,
 ) -> None:
     """Write one HTML page about a model and how it does on DATA."""
     _call("report", **locals())
+
+
+@app.command()
+def export(
+    model: Model,
+    to: Annotated[str, typer.Option("--to", help="c, onnx, conifer or python.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write; of C the header is beside it.")],
+    name: Annotated[
+        str | None, _option("--name", help="What C identifiers begin with. [the name of the file]", panel=_OUT)
+    ] = None,
+    precision: Annotated[
+        str | None, _option("--precision", help="C, ONNX: double or float. [double]", panel=_OUT)
+    ] = None,
+    proba: Annotated[bool, _option("--proba", help="C: probabilities too; they need math.h.", panel=_OUT)] = False,
+    fixed: Annotated[
+        list[str] | None,
+        _option("--fixed", help="C: integers, such as q8.8; or COLUMN=q8.8, for every column.", panel=_OUT),
+    ] = None,
+    categories: Annotated[
+        str | None, _option("--categories", help="ONNX: codes or names of nominal columns. [codes]", panel=_OUT)
+    ] = None,
+) -> None:
+    """Write a model as C99, ONNX, conifer's dictionary or one Python file."""
+    _call("export", **locals())
+
+
+@app.command("import")
+def import_(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A model of the C++ program, *.shyp.xml, also with gzip.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+    columns: Annotated[
+        str | None,
+        _option("--columns", help="Data file with the model's columns; else those it tests.", panel=_READ),
+    ] = None,
+    target: Target = None,
+    format: Format = None,
+    ignore: Ignore = None,
+    multilabel: Annotated[bool, _option("--multilabel", help="Its classes are labels.", panel=_MODEL)] = False,
+) -> None:
+    """Make a model file of a model of the C++ program MultiBoost."""
+    _call("importing", **locals())
 
 
 @app.command()

@@ -8,44 +8,95 @@ from pathlib import Path
 from typing import Any
 
 from ..estimators.saving import load_model
-from ..evaluation import Evaluation, RegressionEvaluation, evaluate, staged_evaluation
+from ..evaluation import (
+    Evaluation,
+    RankingEvaluation,
+    RegressionEvaluation,
+    evaluate,
+    named_importances,
+    remarks,
+    staged_evaluation,
+)
 from .display import console, table_of
-from .examples import examples_for
+from .examples import asked, examples_for
+from .task import task_for
 
 _MOST_CLASSES = 30  # of a confusion matrix in a terminal
+_ONE = {"binary": "class", "multiclass": "class", "multitask": "class", "multilabel": "label"}
 _MOST_MISTAKES = 20  # where the matrix is wider
+_MOST_QUERIES = 10
 
 
-def run(model: Path, data: str, staged: bool, target, format, labels, ignore, weight, jobs, json) -> None:
+def run(model: Path, data: str, staged: bool, target, format, labels, ignore, weight, query, jobs, json) -> None:
     """Evaluate a model; the options are those of `app.evaluate`."""
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query)
+    more = asked(examples, task_for(classifier.model_.kind))
     if staged:
-        _staged(classifier, examples, json)
+        _staged(classifier, examples, more, json)
         return
-    found = _named(evaluate(classifier, examples.X, examples.y, examples.sample_weight), examples.target)
+    found = _named(evaluate(classifier, examples.X, examples.y, examples.sample_weight, **more), examples.target)
     if json:
         print(found.to_json())
         return
     out = console(stderr=False)
-    out.print(table_of([(name.replace("_", " "), f"{value:.4f}") for name, value in found.headline().items()]))
+    out.print(table_of(_headline(found)))
+    for remark in remarks(found, named_importances(classifier), classifier.n_features_in_):
+        out.print()
+        out.print(f"Note: {remark.text}")
     _SHOW[type(found)](found, out)
+
+
+def _headline(found) -> list[tuple[str, str]]:
+    """The numbers that come first, their intervals, and what they are beside the best constant."""
+    of_name = {found.CALLED.get(name, name): interval for name, interval in found.intervals.items()}
+    rows = []
+    for name, value in found.headline().items():
+        interval = of_name.get(name)
+        beside = f"  ({interval.low:.4f} to {interval.high:.4f})" if interval else ""
+        rows.append((name.replace("_", " "), f"{value:.4f}{beside}"))
+    compared = found.comparison()
+    return [*rows, (f"beside {compared.what}", compared.numbers)] if compared else rows
 
 
 def _show_labels(found: Evaluation, out) -> None:
     """Label by label, who is taken for whom, and the margins."""
-    if len(found.labels) > 1:
-        out.print()
-        aucs = [(label.name, "" if label.auc is None else f"{label.auc:.4f}") for label in found.labels]
-        out.print(table_of(aucs, ["label", "AUC"]))
     for task in found.tasks:
         out.print()
         out.print(_confusion(task, out))
+    out.print()
+    out.print(_by_class(found))
+    if found.labels and found.labels[0].thresholds and len(found.labels) == 1:
+        out.print()
+        out.print(_thresholds(found.labels[0]))
     if found.margins is not None:
         out.print()
         margins = found.margins
         shown = {"least": margins.least, "median": margins.median, "mean": margins.mean, "below 0": margins.negative}
         out.print(table_of([(f"margin, {name}", f"{value:.4f}") for name, value in shown.items()]))
+
+
+def _by_class(found: Evaluation):
+    """Precision, recall and F1 of every class, of every label, or of the classes of every task; and the areas."""
+    if found.kind == "multilabel":
+        classes = [(task.name, task.by_class[1]) for task in found.tasks]
+    else:
+        classes = [(f"{t.name}:{c.name}" if t.name else c.name, c) for t in found.tasks for c in t.by_class]
+    # Of two classes there is one label, the second class.
+    areas = [label.auc for label in found.labels] if len(found.labels) > 1 else [found.auc] * len(classes)
+    rows = [
+        (name, f"{c.weight:g}", *map(_text, (c.precision, c.recall, c.f1, area)))
+        for (name, c), area in zip(classes, areas, strict=True)
+    ]
+    return table_of(rows, [_ONE[found.kind], "rows", "precision", "recall", "F1", "AUC"])
+
+
+def _thresholds(label):
+    """What comes of calling rows so from some probabilities on."""
+    names = ("threshold", "called", "precision", "recall", "f1", "false_alarms", "error")
+    rows = [tuple(_text(getattr(t, name)) for name in names) for t in label.thresholds]
+    header = [f"{label.name}, from probability", "called", "precision", "recall", "F1", "false alarms", "error"]
+    return table_of(rows, header)
 
 
 def _show_numbers(found: RegressionEvaluation, out) -> None:
@@ -57,7 +108,8 @@ def _show_numbers(found: RegressionEvaluation, out) -> None:
         out.print(table_of(rows, ["target", "rows", "RMSE", "of the mean", "MAE", "R2", "relative error"]))
     else:
         out.print()
-        out.print(table_of([("rmse of the mean", _text(found.rmse_of_mean)), ("rows", str(found.n_rows))]))
+        shown = {"rmse of the mean": found.rmse_of_mean, "mae of the median": found.mae_of_median}
+        out.print(table_of([*((name, _text(value)) for name, value in shown.items()), ("rows", str(found.n_rows))]))
     quantiles = [
         (f"{t.name}:{q.level:g}" if t.name else f"{q.level:g}", _text(q.pinball), _text(q.coverage))
         for t in found.targets
@@ -72,7 +124,32 @@ def _text(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-_SHOW: dict[type, Any] = {Evaluation: _show_labels, RegressionEvaluation: _show_numbers}
+def _show_rankings(found: RankingEvaluation, out) -> None:
+    """Position by position, as others count, and the worst queries."""
+    out.print()
+    out.print(table_of([("queries", str(found.n_queries)), ("without a relevant document", str(found.n_without))]))
+    at = [1, 2, 3, 5, 10, 20]
+    rows = [(f"{k}", _text(found.ndcg_at[k - 1]), _text(found.random_at[k - 1])) for k in at if k <= len(found.ndcg_at)]
+    out.print()
+    out.print(table_of(rows, ["k", "NDCG@k", "random order"]))
+    if found.conventions:
+        out.print()
+        counted = [(name, _text(value)) for name, value in found.conventions.items()]
+        out.print(table_of(counted, ["convention", "NDCG@10"]))
+    if found.mistakes:
+        out.print()
+        worst = [
+            (m.query, m.n_documents, m.n_relevant, _text(m.ndcg), f"{m.grade:g}", m.position)
+            for m in found.mistakes[:_MOST_QUERIES]
+        ]
+        out.print(table_of(worst, ["worst queries", "documents", "relevant", "NDCG@10", "best grade", "at position"]))
+
+
+_SHOW: dict[type, Any] = {
+    Evaluation: _show_labels,
+    RegressionEvaluation: _show_numbers,
+    RankingEvaluation: _show_rankings,
+}
 
 
 def _confusion(task, out):
@@ -102,6 +179,8 @@ def _unbounded(out):
 
 def _named(found: Any, tasks: list[str]) -> Any:
     """Tasks by the names of their columns, which the model itself does not know."""
+    if isinstance(found, RankingEvaluation):
+        return found
     if isinstance(found, RegressionEvaluation):
         if len(found.targets) == len(tasks) == 1:
             found.targets[0].name = tasks[0]
@@ -116,10 +195,10 @@ def _named(found: Any, tasks: list[str]) -> Any:
     return found
 
 
-def _staged(classifier, examples, json: bool) -> None:
+def _staged(classifier, examples, more: dict[str, Any], json: bool) -> None:
     """One line per round, written as it is computed."""
     header = False
-    for found in staged_evaluation(classifier, examples.X, examples.y, examples.sample_weight):
+    for found in staged_evaluation(classifier, examples.X, examples.y, examples.sample_weight, **more):
         row = {"round": found.n_rounds, **found.headline()}
         if json:
             print(jsonlib.dumps(row))

@@ -95,7 +95,8 @@ def learned_after(
         if run.held_out is None:
             raise ValueError("calibration_cv='validation' needs a validation set: pass validation=(X, y) to fit")
         held_out = run.held_out
-        parts = [Part(held_out.target, ensemble.scores(held_out.table, run.team), ruler)]
+        scores = ensemble.scores(held_out.table, run.team, start=held_out.target.start)
+        parts = [Part(held_out.target, scores, ruler)]
     else:
         trial = Trial(run.binned, target, run.binned.n_rows, run.team, n_folds=int(cv), of=int(cv))
         parts = trial.cross_fitted(run.plan, ensemble.n_rounds)

@@ -113,6 +113,7 @@ class MultiBoostClassifier(LabelBooster):
         column_sampler=None,
         calibration="auto",
         calibration_cv=None,
+        init=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -136,6 +137,7 @@ class MultiBoostClassifier(LabelBooster):
         self.column_sampler = column_sampler
         self.calibration = calibration
         self.calibration_cv = calibration_cv
+        self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

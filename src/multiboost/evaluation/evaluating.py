@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..data.kinds import LabelKind
+from ..data.ranked import Ranks
 from ..data.real import Real
 from ..estimators.threads import thread_count
 from ..estimators.validation import check_table
@@ -18,13 +19,14 @@ from .columns import column_names, shown_value
 from .curves import N_BINS
 from .evaluation import Evaluation, evaluation_of
 from .outcome import Answers, Outcome
+from .ranking import Judgements, Ranked, RankingEvaluation, ranking_of
 from .regression import RegressionEvaluation, regression_of
 from .residuals import Numbers, Residuals
 
 N_MISTAKES = 20
 _N_VALUES = 8  # columns of a mistaken row that are shown, the most important ones
 
-AnyEvaluation = Evaluation | RegressionEvaluation
+AnyEvaluation = Evaluation | RegressionEvaluation | RankingEvaluation
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,22 @@ class View:
         ``(answers, scores, n_rounds, size, model, loss)`` -> that beside the scores of a round.
     evaluation : callable
         ``(outcome, curves=, n_bins=, n_mistakes=)`` -> numbers.
+    said : callable
+        ``(model, scores)`` -> what users read, (n, columns): probabilities of labels, predictions, or the scores.
     """
 
     answers: Callable[..., Any]
     outcome: Callable[..., Any]
     evaluation: Callable[..., Any]
+    said: Callable[..., np.ndarray] = lambda model, scores: scores
 
 
-VIEWS: dict[type, View] = {  # by the class of a TargetKind
-    LabelKind: View(Answers, Outcome, evaluation_of),
-    Real: View(Numbers, Residuals, regression_of),
+VIEWS: dict[type, View] = {  # by the class of a TargetKind; the first that fits
+    Ranks: View(Judgements, Ranked, ranking_of, lambda model, scores: model.kind.answer(scores)[:, None]),
+    LabelKind: View(Answers, Outcome, evaluation_of, lambda model, scores: model.label_probabilities(scores)),
+    Real: View(
+        Numbers, Residuals, regression_of, lambda model, scores: model.kind.values(scores).reshape(len(scores), -1)
+    ),
 }
 
 
@@ -62,14 +70,19 @@ def view_of(clf) -> View:
     raise ValueError(f"targets of the kind {kind.name!r} cannot be evaluated; add them to VIEWS")
 
 
-def answers_of(clf, y, sample_weight=None):
-    """What is right for some rows: `Answers` or `Numbers`."""
-    return view_of(clf).answers(clf, y, sample_weight)
+def answers_of(clf, y, sample_weight=None, qid=None):
+    """What is right for some rows: `Answers`, `Numbers` or `Judgements`."""
+    view = view_of(clf)
+    if view.answers is Judgements:
+        return Judgements(clf, y, sample_weight, qid)
+    if qid is not None:
+        raise ValueError(f"qid is for rankers, and {type(clf).__name__} is none; leave it out")
+    return view.answers(clf, y, sample_weight)
 
 
-def outcome_of(clf, X, y, sample_weight=None):
-    """The outcome of the whole model on rows X with labels or numbers y."""
-    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight), clf.model_
+def outcome_of(clf, X, y, sample_weight=None, qid=None):
+    """The outcome of the whole model on rows X with labels, numbers or grades y."""
+    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight, qid), clf.model_
     table = check_table(clf, X)
     check_consistent_length(np.empty(table.n_rows), answers.weight)
     with Team(thread_count(clf.n_jobs)) as team:
@@ -77,7 +90,7 @@ def outcome_of(clf, X, y, sample_weight=None):
     return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model, clf.answer_loss_)
 
 
-def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]:
+def staged_outcomes(clf, X, y, sample_weight=None, rounds=None, qid=None) -> Iterator[Any]:
     """Outcomes after some rounds, in memory that does not grow with their number.
 
     Parameters
@@ -89,10 +102,10 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]
 
     Yields
     ------
-    Outcome or Residuals
+    Outcome, Residuals or Ranked
         Good until the next one.
     """
-    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight), clf.model_
+    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight, qid), clf.model_
     last = model.n_rounds
     wanted = set(range(1, last + 1)) if rounds is None else {int(t) for t in rounds}
     strange = sorted(t for t in wanted if not 1 <= t <= last)
@@ -112,22 +125,25 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]
 
 
 def evaluate(
-    clf, X, y, sample_weight=None, *, curves=True, n_bins=N_BINS, n_mistakes=N_MISTAKES, values=True
+    clf, X, y, sample_weight=None, *, qid=None, curves=True, n_bins=N_BINS, n_mistakes=N_MISTAKES, values=True
 ) -> AnyEvaluation:
-    """Evaluate a fitted classifier or regressor.
+    """Evaluate a fitted classifier, regressor or ranker.
 
     Parameters
     ----------
     clf : fitted estimator
         Fitted.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
-    y : labels or numbers as in ``fit``
+    y : labels, numbers or grades as in ``fit``
         NaN, None and NA in several columns are unknown and take no part.
     sample_weight : array of shape (n_samples,), default=None
+    qid : array of shape (n_samples,), default=None
+        Of a ranker: the query of every row.
     curves : bool, default=True
-        Whether to keep what pictures show: ROC curves, reliability and margins; of numbers points and histograms.
+        Whether to keep what pictures show (ROC curves, precision and recall, reliability, margins; of numbers points
+        and histograms; of rankings NDCG at every position) and intervals, which take a moment.
     n_bins : int, default=10
-        Of reliability.
+        Of reliability; neighbours are put together until each has 20 rows.
     n_mistakes : int, default=20
         How many of the largest mistakes to keep.
     values : bool, default=True
@@ -135,7 +151,7 @@ def evaluate(
 
     Returns
     -------
-    Evaluation or RegressionEvaluation
+    Evaluation, RegressionEvaluation or RankingEvaluation
 
     Examples
     --------
@@ -146,7 +162,7 @@ def evaluate(
     >>> round(evaluate(clf, X, y).error, 3)
     0.033
     """
-    view, outcome = view_of(clf), outcome_of(clf, X, y, sample_weight)
+    view, outcome = view_of(clf), outcome_of(clf, X, y, sample_weight, qid)
     found = view.evaluation(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
     if values and found.mistakes:
         _add_values(clf, X, found.mistakes)
@@ -154,7 +170,7 @@ def evaluate(
 
 
 def staged_evaluation(
-    clf, X, y, sample_weight=None, *, rounds=None, curves=False, n_bins=N_BINS, n_mistakes=0
+    clf, X, y, sample_weight=None, *, qid=None, rounds=None, curves=False, n_bins=N_BINS, n_mistakes=0
 ) -> Iterator[AnyEvaluation]:
     """Evaluate after one round, two rounds and so on.
 
@@ -164,7 +180,7 @@ def staged_evaluation(
     ----------
     clf : fitted estimator
         Fitted.
-    X, y, sample_weight
+    X, y, sample_weight, qid
         As in `evaluate`.
     rounds : iterable of int, default=None
         After which rounds, counted from 1; None means all.
@@ -173,11 +189,11 @@ def staged_evaluation(
 
     Yields
     ------
-    Evaluation or RegressionEvaluation
+    Evaluation, RegressionEvaluation or RankingEvaluation
         ``n_rounds`` tells which.
     """
     view = view_of(clf)
-    for outcome in staged_outcomes(clf, X, y, sample_weight, rounds):
+    for outcome in staged_outcomes(clf, X, y, sample_weight, rounds, qid):
         yield view.evaluation(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
 
 

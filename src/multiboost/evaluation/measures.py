@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+
+from .intervals import Interval
+
+
+@dataclass
+class Comparison:
+    """A model beside an answer that needs no column of the table.
+
+    Attributes
+    ----------
+    what : str
+        That answer in words.
+    numbers : str
+        Both, in words.
+    saved : float
+        How much of it the model saves; 0 or less is no better.
+    """
+
+    what: str
+    numbers: str
+    saved: float
 
 
 class Measures:
@@ -33,11 +54,17 @@ class Measures:
     error: float | None
     risk: float | None
     mistakes: list
+    intervals: dict[str, Interval] = {}  # noqa: RUF012  a default that is never changed
+    advantage: Interval | None = None
 
     def headline(self) -> dict[str, float]:
         """The few numbers that come first, those of them that are defined."""
         values = {self.CALLED.get(name, name): getattr(self, name) for name in self.HEADLINE}
         return {name: float(value) for name, value in values.items() if value is not None}
+
+    def comparison(self) -> Comparison | None:
+        """The model beside the best constant; None where there is no such thing."""
+        return None
 
     def to_dict(self) -> dict:
         """Dictionaries, lists, numbers and text."""
@@ -61,8 +88,16 @@ class Measures:
             if value is None and name in self.SOME:
                 continue
             called = self.CALLED.get(name, name).replace("_", " ")
-            lines.append(f"{called:>15}  {'undefined' if value is None else f'{value:.4f}'}")
-        return "\n".join(lines)
+            interval = self.intervals.get(name)
+            beside = f"  ({interval.low:.4f} to {interval.high:.4f})" if interval else ""
+            lines.append(f"{called:>15}  {'undefined' if value is None else f'{value:.4f}'}{beside}")
+        compared = self.comparison()
+        return "\n".join([*lines, f"beside {compared.what}: {compared.numbers}"] if compared else lines)
+
+
+def share(value: float) -> str:
+    """A share in words: 12.3 %, 1.23 %."""
+    return f"{100 * value:.{1 if abs(value) >= 0.0995 else 2}f} %"
 
 
 def finite(value):

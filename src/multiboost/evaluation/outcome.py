@@ -172,8 +172,11 @@ class Outcome:
     def log_loss(self, question: int, calibrated: bool = True) -> float | None:
         """Mean of -ln p of the right answer."""
         a = self.answers
-        p = np.clip(self.true_probability(question, calibrated), _EPS, 1.0)
-        return mean(-np.log(p), a.weight[a.rows(question)])
+        return mean(self.surprise(question, calibrated), a.weight[a.rows(question)])
+
+    def surprise(self, question: int, calibrated: bool = True) -> np.ndarray:
+        """-ln p of the right answer, for the rows of a question."""
+        return -np.log(np.clip(self.true_probability(question, calibrated), _EPS, 1.0))
 
     def brier(self, question: int) -> float | None:
         """Mean of the squared distances of the probabilities of its labels from 0 or 1, added up."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from .arff import ArffReader
 from .columnar import ArrowReader, ParquetReader
 from .content import Content, rebatch
 from .delimited import DelimitedReader
 from .reader import Reader
+from .root import RootReader
 from .simpletext import SimpleTextReader
 from .source import Source
 from .svmlight import SvmlightReader
@@ -22,6 +23,7 @@ _READERS: dict[str, Callable[..., Reader]] = {
     "arff": ArffReader,
     "svmlight": SvmlightReader,
     "simple": SimpleTextReader,
+    "root": RootReader,
 }
 
 
@@ -38,7 +40,8 @@ def read_file(path, format: str | None = None, **options) -> Content:
         csv, tsv: ``header``, ``delimiter``, ``types``, ``missing``, ``text`` (see `DelimitedReader`);
         arff: ``labels`` (`ArffReader`);
         svmlight: ``zero_based``, ``n_features``, ``multilabel`` (`SvmlightReader`);
-        simple: ``class_last`` (`SimpleTextReader`).
+        simple: ``class_last`` (`SimpleTextReader`);
+        root: ``branches``, ``where`` (`RootReader`).
 
     Returns
     -------
@@ -57,7 +60,7 @@ def read_file(path, format: str | None = None, **options) -> Content:
         reader.source.close()
 
 
-def read_batches(path, format: str | None = None, rows: int = 65536, **options) -> Iterator[Content]:
+def read_batches(path, format: str | None = None, rows: int = 65536, **options) -> Generator[Content]:
     """Read a data file in batches of ``rows`` rows, in memory that does not grow with the file.
 
     All batches together are what `read_file` returns, with the same types.  Where types or labels are
@@ -80,7 +83,7 @@ def read_batches(path, format: str | None = None, rows: int = 65536, **options) 
     return _batches(_reader(path, format, options), rows)
 
 
-def _batches(reader: Reader, rows: int) -> Iterator[Content]:
+def _batches(reader: Reader, rows: int) -> Generator[Content]:
     n_batches = 0
     try:
         for batch in rebatch(reader.pieces(), rows):

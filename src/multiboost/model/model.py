@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..calibration import Calibration, Theory
+from ..calibration import Calibration, Temperature, Theory
 from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
+from .before import Before
 from .ensemble import Ensemble
 from .medians import quantiles_of, staged_medians
 from .single import Single
@@ -70,12 +71,16 @@ class Model:
         A value for every round, by name.
     state : dict of ndarray
         What samplers and step have learned, for a training that goes on.
+    n_rows : int or None
+        Rows that it was trained on; None where that is not known.
     data : dict or None
         What is known of the training file.
     estimator : str
         The class that trained it.
     parameters : dict
         Its parameters.
+    before : Before or None
+        Another model, to whose scores the ensemble adds.
     """
 
     ensemble: Ensemble
@@ -86,9 +91,11 @@ class Model:
     plan: dict[str, Any]
     history: dict[str, np.ndarray] = field(default_factory=dict)
     state: dict[str, np.ndarray] = field(default_factory=dict)
+    n_rows: int | None = None
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    before: Before | None = None
 
     @property
     def n_rounds(self) -> int:
@@ -108,7 +115,11 @@ class Model:
         """F of every row, (n, K); after all rounds or the first of them."""
         if not self.kind.adds_up:
             return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
-        return self.ensemble.scores(table, team, n_rounds)
+        return self.ensemble.scores(table, team, n_rounds, self.start(table, team))
+
+    def start(self, table: Table, team: Team) -> np.ndarray | None:
+        """Scores of the model before this one, (n, K), if there is one."""
+        return None if self.before is None else self.before.scores(table, team, self.kind)
 
     def staged_scores(self, table: Table, team: Team) -> Iterator[np.ndarray]:
         """F of every row after each round, (n, K), good until the next round."""
@@ -116,7 +127,7 @@ class Model:
             yield from staged_medians(self.ensemble, table, team)
             return
         rows = self.ensemble.rows(table, 0, table.n_rows)
-        scores = np.tile(self.ensemble.initial, (table.n_rows, 1))
+        scores = self.ensemble.start(table.n_rows, self.start(table, team))
         for t in range(self.n_rounds):
             self.ensemble.add_scores(rows, scores, t, t + 1, team)
             yield scores
@@ -145,7 +156,10 @@ class Model:
 
     def sizes(self) -> np.ndarray:
         """The sum of the sizes of all votes after each round, (rounds,): it normalises margins."""
-        return np.cumsum(self.ensemble.size) + np.abs(self.ensemble.initial).max()
+        first = np.abs(self.ensemble.initial).max()
+        if self.before is not None and self.before.model is not None:
+            first += self.before.model.sizes()[-1]
+        return np.cumsum(self.ensemble.size) + first
 
     def shaped(self, scores: np.ndarray) -> np.ndarray:
         """Scores as users see them."""
@@ -162,6 +176,25 @@ class Model:
             raise ValueError(f"answers of the kind {self.kind.name!r} have no probabilities")
         return self._calibrated(scores, self.calibration, slope)
 
+    def plain_slope(self) -> float:
+        """The c of softmax(c F), for whoever has no other probabilities, such as exports.
+
+        Raises
+        ------
+        ValueError
+            Where probabilities are more than that.
+        """
+        calibration = self.calibration
+        if calibration is None or calibration.unit in ("theory", "margin"):
+            return self.slope
+        part = calibration.parts[0]
+        if isinstance(part, Temperature):
+            return self.slope * part.factor
+        raise ValueError(
+            f"probabilities by the calibration {calibration.name!r} cannot be exported, only those of one factor; "
+            "train with calibration='temperature', 'margin' or None: scores and answers stay the same"
+        )
+
     def uncalibrated(self, scores: np.ndarray) -> np.ndarray:
         """The same by theory, where a score is half the log odds of its label."""
         return self._calibrated(scores, Calibration(Theory()), STEEPEST)
@@ -177,4 +210,18 @@ class Model:
         """The model for one row at a time, without checks, within microseconds."""
         if not self.kind.adds_up:
             raise ValueError("the model is a weighted median of its rounds, and only sums are compiled; use predict")
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories)
+        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self._single_before())
+
+    def _single_before(self) -> Single | None:
+        """The model before this one, for one row at a time."""
+        if self.before is None:
+            return None
+        model = self.before.model
+        if model is None:
+            raise ValueError(
+                f"the model starts from {type(self.before.estimator).__name__}, which predicts for tables; use predict "
+                "or decision_function"
+            )
+        if model.columns.all_category_names() != self.columns.all_category_names():
+            raise ValueError("init has other categories than the model, so a row means two things; use predict")
+        return model.single()

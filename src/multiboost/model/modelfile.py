@@ -104,9 +104,23 @@ def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:
     except (FileNotFoundError, PermissionError):
         raise
     except _DAMAGE as error:
+        if _is_xml(path):
+            raise ModelFileError(
+                f"{path} is XML. If it is a model of the C++ program, make a model file of it with multiboost import, "
+                "or read it with load_shyp"
+            ) from error
         raise ModelFileError(f"{path} is not a multiboost model, or was cut short or altered: {error}") from error
     except ValueError as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"{path} is damaged: {error}") from error
     return header, arrays
+
+
+def _is_xml(path: Path) -> bool:
+    """Whether a file begins as XML does, also one that gzip has compressed."""
+    with path.open("rb") as file:
+        start = file.read(64)
+    return start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<?xml", b"<multiboost")) or (
+        start.startswith(b"\x1f\x8b") and ".xml" in path.suffixes
+    )
