@@ -672,7 +672,24 @@ class TestCommand:
     def test_the_same_as_python(self, folder, binary):
         """Trained, made lean and predicted at the command line, and in Python: the same bits."""
         X, y = binary
-        done = self.run(folder, *"train train.csv -t y --base stump -n 60 --votes discrete -o full.mb -q".split())
+        done = self.run(
+            folder,
+            *[
+                "train",
+                "train.csv",
+                "-t",
+                "y",
+                "--base",
+                "stump",
+                "-n",
+                "60",
+                "--votes",
+                "discrete",
+                "-o",
+                "full.mb",
+                "-q",
+            ],
+        )
         assert done.returncode == 0, done.stderr
         full = load_model(folder / "full.mb")
         for method, options, made in (
@@ -697,7 +714,7 @@ class TestCommand:
         assert json.loads(done.stdout)["policy"]["beta"] == 0.005
 
     def test_bad_options(self, folder):
-        self.run(folder, *"train train.csv -t y --base stump -n 5 -o small.mb -q".split())
+        self.run(folder, *["train", "train.csv", "-t", "y", "--base", "stump", "-n", "5", "-o", "small.mb", "-q"])
         for arguments, message in (
             (["--method", "magic"], "is not one of exit, mddag"),
             (["--beta", "0.1"], "--beta is no option of --method exit"),

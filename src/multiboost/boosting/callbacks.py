@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ..data.kinds import LabelKind
 from ..disk import naming, whole_file
+
+REFINEMENT = "refinement"
 
 
 class Callback:
@@ -50,7 +53,9 @@ class EarlyStopping(Callback):
         Rounds without a new best value.
     metric : str, default="validation_error"
         A column of the history, less is better: "validation_error" or "validation_risk",
-        which need ``fit(..., validation=(X, y))``; "training_error" or "risk" do not.
+        which need ``fit(..., validation=(X, y))``; "training_error" or "risk" do not.  "refinement" is the log-loss of
+        the validation set after the best factor of the scores, which a calibration will find anyway: the log-loss
+        itself rises long before the error stops to fall.  It becomes a column of the history.
     """
 
     def __init__(self, patience: int = 50, metric: str = "validation_error"):
@@ -60,13 +65,19 @@ class EarlyStopping(Callback):
         self.metric = metric
 
     def begin(self, run):
+        if self.metric == REFINEMENT and run.held_out is not None:
+            if not isinstance(run.target.kind, LabelKind):
+                raise ValueError("EarlyStopping: 'refinement' is the log-loss of classes or labels; numbers have none")
+            run.begin_column(REFINEMENT)
         if self.metric not in run.history:
-            hint = "; pass validation=(X, y) to fit" if self.metric.startswith("validation") else ""
+            of_validation = self.metric == REFINEMENT or self.metric.startswith("validation")
+            hint = "; pass validation=(X, y) to fit" if of_validation else ""
             raise ValueError(f"EarlyStopping: the run has no {self.metric!r}, it has {', '.join(run.history)}{hint}")
 
     def rounds_to_keep(self, run):
         values = run.history[self.metric]
-        return int(np.argmin(values)) + 1 if values else None
+        # What is not known of past rounds is no minimum.
+        return int(np.argmin(np.nan_to_num(values, nan=np.inf))) + 1 if values else None
 
     def is_over(self, run):
         done = len(run.history[self.metric])
@@ -76,6 +87,8 @@ class EarlyStopping(Callback):
         return stop
 
     def after_round(self, run):
+        if self.metric == REFINEMENT:
+            run.history[REFINEMENT].append(run.held_out.refinement)
         return self.is_over(run)
 
 

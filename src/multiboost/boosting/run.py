@@ -119,8 +119,10 @@ class Run:
         self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
         names = HISTORY + (HELD_OUT if held_out is not None else ())
-        past, unknown = {} if start is None else start.history, [np.nan] * self.n_rounds
-        self.history: dict[str, list[float]] = {name: list(past.get(name, unknown)) for name in names}
+        self._past, self._names = {} if start is None else start.history, names
+        self.history: dict[str, list[float]] = {}
+        for name in names:
+            self.begin_column(name)
         if held_out is not None:
             held_out.begin(self.builder.build(), team)
         self.stopped = ""
@@ -179,6 +181,10 @@ class Run:
             return self._kept[made - 1] if made > 0 else self._begun_with
         parts = {"step": self.step, "rows": self.rows, "columns": self.columns}
         return {f"{name}.{key}": np.array(v) for name, part in parts.items() for key, v in part.state().items()}
+
+    def begin_column(self, name: str) -> None:
+        """A column of the history, with what is known of past rounds; a callback fills in one of its own."""
+        self.history.setdefault(name, list(self._past.get(name, [np.nan] * self.n_rounds)))
 
     def _restore(self, state: dict[str, np.ndarray]) -> None:
         for name, part in (("step", self.step), ("rows", self.rows), ("columns", self.columns)):
@@ -266,7 +272,7 @@ class Run:
             newest.append(h)
             self.held_out.add(newest.build(), self.team)
             row += [self.held_out.error, self.held_out.risk]
-        for name, value in zip(self.history, row, strict=True):
+        for name, value in zip(self._names, row, strict=True):
             self.history[name].append(value)
         self.h = h
         self.rows.learn(self)

@@ -109,6 +109,13 @@ class Target:
         part.start, part.adds = None if self.start is None else self.start[rows], self.adds
         return part
 
+    def answers(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of every question the right answers, -1 where unknown, and the weights of the rows, (n,) each."""
+        if not self.kind.tasks:
+            return [(np.where(a == 0, -1, (a > 0).astype(np.intp)), np.abs(a)) for a in self.signed.T]
+        true = np.where(self.task_class < 0, -1, self.task_class - self.kind.task_start[:-1])
+        return list(zip(true.T, self.task_weight.T, strict=True))
+
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All that rounds depend on, for fingerprints."""
         return self.signed, self.wanted, self.group_start

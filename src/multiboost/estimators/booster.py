@@ -18,8 +18,9 @@ from ..boosting.auto import Wishes
 from ..boosting.callbacks import Callback, EveryRound
 from ..boosting.held_out import HeldOut
 from ..boosting.plan import Plan
+from ..boosting.ruler import Ruler
 from ..boosting.run import Run, Start
-from ..boosting.sharpness import median_margin, slope_of
+from ..calibration import Calibration
 from ..data.binned import Binned
 from ..data.kind import TargetKind
 from ..data.layout import WIDE
@@ -29,7 +30,8 @@ from ..data.target import Target
 from ..kernels.team import Team
 from ..kernels.warm import warm
 from ..model.before import Before
-from ..model.model import Columns, Model
+from ..model.ensemble import Ensemble
+from ..model.model import STEEPEST, Columns, Model
 from ..ranking.queries import Queries
 from .checkpoint import Checkpoint, Resumed
 from .fitted import Fitted, of_columns
@@ -83,8 +85,16 @@ class Booster(Fitted, ABC):
         """What the parameters say of the plan."""
 
     @abstractmethod
-    def _plan(self, binned: Binned, target: Target, team: Team) -> Plan:
-        """The plan for a training set."""
+    def _plan(self, binned: Binned, target: Target, team: Team) -> tuple[Plan, Calibration | None]:
+        """The plan for a training set, and the calibration that was learned with it, None where answers have none."""
+
+    def _calibrated(self, run: Run, n_rounds: int, data: _Table) -> Calibration | None:
+        """A calibration that is learned after the run, None where there is none."""
+        return None
+
+    def _needs_bins(self) -> bool:
+        """Whether `_calibrated` makes runs of its own."""
+        return False
 
     # What all of them do.
 
@@ -156,26 +166,30 @@ class Booster(Fitted, ABC):
                 binned.digest()  # while the bins are there
             if going_on:
                 plan, start = self.plan_, self._start(data, team)
+                calibration = self.model_.calibration
             elif resumed is not None:
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
+                calibration = resumed.model.calibration
             else:
-                plan, start = self._plan(binned, data.target, team), None
+                (plan, calibration), start = self._plan(binned, data.target, team), None
             rounds = self._rounds_to_go(plan, start)
             held_out = None if validation is None else self._held_out(validation, data, plan, team)
-            run = Run(plan, binned, data.target, team, start, held_out, last=True)
+            run = Run(plan, binned, data.target, team, start, held_out, last=not self._needs_bins())
             if resumed is not None:
                 resumed.check(run)
             if provenance is None and going_on:
                 provenance = self.data_
 
             def model_of(n_rounds: int) -> Model:
-                return self._model(run, data, n_rounds, provenance)
+                return self._model(run, data, n_rounds, provenance, calibration)
 
             every = [EveryRound(max(1, rounds // 10) if self.verbose == 1 else 1)] if self.verbose else []
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
             keep = run.run(rounds, [*every, *(callbacks or []), *saved])
             if run.n_rounds == 0:
-                raise ValueError(f"nothing can be learned from this table: {run.stopped}")
+                few = " of 1 sample" if data.target.n_rows == 1 else ""
+                raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
+            calibration = self._calibrated(run, keep, data) or calibration
             model = model_of(keep)
         self._become(model, plan)
         if run.stopped and self.verbose:
@@ -267,16 +281,27 @@ class Booster(Fitted, ABC):
             )
         return wanted - made
 
-    def _model(self, run: Run, data: _Table, n_rounds: int, provenance: dict | None) -> Model:
-        """The first ``n_rounds`` rounds of a run as a model."""
+    def _ruler(self, run: Run, data: _Table, n_rounds: int) -> tuple[Ensemble, Ruler]:
+        """The first ``n_rounds`` rounds of a run, and how large their scores are."""
         ensemble, scores = run.ensemble(n_rounds), run.scores
         if n_rounds < run.n_rounds:
             scores = ensemble.scores(data.table, run.team, start=data.target.start)
+        return ensemble, Ruler.of(data.target, scores, float(ensemble.size.sum()))
+
+    def _model(
+        self, run: Run, data: _Table, n_rounds: int, provenance: dict | None, calibration: Calibration | None
+    ) -> Model:
+        """The first ``n_rounds`` rounds of a run as a model."""
+        ensemble, slope = run.ensemble(n_rounds), STEEPEST
+        if calibration is not None:
+            ensemble, ruler = self._ruler(run, data, n_rounds)
+            slope = ruler.slope(calibration.unit)
         return Model(
             ensemble=ensemble,
             kind=data.target.kind,
             columns=data.columns,
-            slope=slope_of(run.plan.sharpness, median_margin(data.target, scores)),
+            slope=slope,
+            calibration=calibration,
             plan=run.plan.to_dict(),
             history={name: np.array(values[:n_rounds]) for name, values in run.history.items()},
             state=run.learned(n_rounds),

@@ -169,7 +169,7 @@ class MedianBoostRegressor(RealBooster):
             h = learner.regressor(problem)
             rest = target.numbers if h is None else target.numbers - h.outputs()
             eps = quantile_of(np.abs(rest[:, 0]), target.signed[:, 0], _NEAR)
-        return replace(plan, base_learner=Within(float(eps), learner.base))
+        return replace(plan, base_learner=Within(float(eps), learner.base)), None
 
     def _held_out(self, validation, data, plan, team):
         return HeldOutVotes(super()._held_out(validation, data, plan, team), plan.base_learner.is_hit)

@@ -122,8 +122,8 @@ class RealBooster(RegressorMixin, Booster):
             check_varies(y.reshape(len(y), -1), target.signed > 0)
         return target
 
-    def _model(self, run, data, n_rounds, provenance):
-        model = super()._model(run, data, n_rounds, provenance)
+    def _model(self, run, data, n_rounds, provenance, calibration):
+        model = super()._model(run, data, n_rounds, provenance, calibration)
         if run.plan.offsets:
             model.kind = model.kind.with_offset(run.plan.offsets)
         return model

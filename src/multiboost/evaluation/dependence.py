@@ -91,7 +91,7 @@ def partial_dependence(clf, X, columns, *, n_points=N_POINTS, max_rows=MOST_ROWS
             for value in grid:
                 array[:, j] = value
                 scores = model.scores(EncodedTable(array, model.columns.categories), team)
-                values.append(view.said(model.kind, scores, model.slope).mean(axis=0).tolist())
+                values.append(view.said(model, scores).mean(axis=0).tolist())
             array[:, j] = kept
             shown = None if names is None else [names[int(v)] for v in grid]
             found.append(Dependence(int(j), column_names(clf)[j], grid.tolist(), shown, values))

@@ -102,9 +102,7 @@ def permutation_importances(
 
         def error() -> float:
             scores = model.scores(EncodedTable(array, model.columns.categories), team)
-            outcome = view.outcome(
-                answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.plan_.loss
-            )
+            outcome = view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model, clf.plan_.loss)
             value = outcome.measured()
             return np.nan if value is None else value
 

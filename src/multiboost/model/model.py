@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..calibration import Calibration, Temperature, Theory
 from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
@@ -64,7 +65,9 @@ class Model:
     kind : TargetKind
     columns : Columns
     slope : float
-        Of the link from scores to probabilities: softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
+        Scores are multiplied by it before they are calibrated.
+    calibration : Calibration or None
+        From scores to probabilities; None where answers have none.
     plan : dict
         How it was trained, see ``boosting.plan.Plan.to_dict``.
     history : dict of ndarray
@@ -89,6 +92,7 @@ class Model:
     kind: Any  # a TargetKind; which one, the estimator knows
     columns: Columns
     slope: float
+    calibration: Calibration | None
     plan: dict[str, Any]
     history: dict[str, np.ndarray] = field(default_factory=dict)
     state: dict[str, np.ndarray] = field(default_factory=dict)
@@ -168,9 +172,13 @@ class Model:
         return quantiles_of(self.ensemble, table, team, levels)
 
     def slope_after(self, n_rounds: int) -> float:
-        """The slope for the first rounds: margins grow with the votes, and the slope falls as they grow."""
+        """The slope for the first rounds: scores grow with the votes, and the slope falls as they grow."""
+        if n_rounds == self.n_rounds:
+            return self.slope
         votes = np.cumsum(self.ensemble.size)
-        return min(STEEPEST, self.slope * votes[-1] / votes[n_rounds - 1])
+        found = float(self.slope * votes[-1] / votes[n_rounds - 1])
+        steepest = STEEPEST if self.calibration is None or self.calibration.unit in ("theory", "margin") else np.inf
+        return min(steepest, found)
 
     def sizes(self) -> np.ndarray:
         """The sum of the sizes of all votes after each round, (rounds,): it normalises margins."""
@@ -187,9 +195,42 @@ class Model:
         """What the model says of rows with these scores."""
         return self.kind.answer(scores)
 
+    def label_probabilities(self, scores: np.ndarray, n_rounds: int | None = None) -> np.ndarray:
+        """Probabilities of the labels, (n, K); of scores after some rounds only, if so many are given."""
+        slope = self.slope if n_rounds is None else self.slope_after(n_rounds)
+        if self.calibration is None:
+            raise ValueError(f"answers of the kind {self.kind.name!r} have no probabilities")
+        return self._calibrated(scores, self.calibration, slope)
+
+    def plain_slope(self) -> float:
+        """The c of softmax(c F), for whoever has no other probabilities, such as exports.
+
+        Raises
+        ------
+        ValueError
+            Where probabilities are more than that.
+        """
+        calibration = self.calibration
+        if calibration is None or calibration.unit in ("theory", "margin"):
+            return self.slope
+        part = calibration.parts[0]
+        if isinstance(part, Temperature):
+            return self.slope * part.factor
+        raise ValueError(
+            f"probabilities by the calibration {calibration.name!r} cannot be exported, only those of one factor; "
+            "train with calibration='temperature', 'margin' or None: scores and answers stay the same"
+        )
+
+    def uncalibrated(self, scores: np.ndarray) -> np.ndarray:
+        """The same by theory, where a score is half the log odds of its label."""
+        return self._calibrated(scores, Calibration(Theory()), STEEPEST)
+
+    def _calibrated(self, scores: np.ndarray, calibration: Calibration, slope: float) -> np.ndarray:
+        return self.kind.label_probabilities(calibration.probabilities(self.kind.by_question(slope * scores)))
+
     def probabilities(self, scores: np.ndarray, n_rounds: int | None = None):
-        """How sure it is; of scores after some rounds only, if so many are given."""
-        return self.kind.probabilities(scores, self.slope if n_rounds is None else self.slope_after(n_rounds))
+        """The same as users see them."""
+        return self.kind.probabilities(self.label_probabilities(scores, n_rounds))
 
     def single(self) -> Single:
         """The model for one row at a time, without checks, within microseconds."""

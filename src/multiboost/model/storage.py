@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..data import kinds as _kinds  # noqa: F401  registers
+from ..calibration import Calibration
 from ..data import median as _median  # noqa: F401  registers
 from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
+from ..data.kinds import LabelKind
 from ..kernels.dtypes import NODE
 from .before import Before
 from .ensemble import CURVES, Ensemble, EnsembleBuilder
@@ -65,6 +66,7 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "n_features": int(model.columns.n),
         "n_rows": model.n_rows,
         "slope": float(model.slope),
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "history": history,
         "state": sorted(model.state),
         "data": model.data,
@@ -79,6 +81,8 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays[f"history.{name}"] = model.history[name]
     for name, array in model.state.items():
         arrays[f"state.{name}"] = array
+    for name, array in ({} if model.calibration is None else model.calibration.arrays()).items():
+        arrays[f"calibration.{name}"] = array
     if model.columns.names is not None:
         arrays["feature_names"] = model.columns.names.astype(str)
     for j, categories in enumerate(model.columns.categories or []):
@@ -180,6 +184,7 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         kind=kind,
         columns=Columns(n, None if names is None else names.astype(object), _read_categories(arrays, n)),
         slope=float(header["slope"]),
+        calibration=_read_calibration(header, arrays, kind),
         plan=header["plan"],
         history={name: arrays[f"history.{name}"] for name in header["history"]},
         state={name: arrays[f"state.{name}"] for name in header["state"]},
@@ -199,6 +204,21 @@ def _read_policy(header: dict, arrays: dict[str, np.ndarray]) -> Policy:
         **{name: arrays[f"policy.{name}"] for name in ("cuts", "actions", "restart")},
         about=told["about"],
     )
+
+
+def _read_calibration(header: dict, arrays: dict[str, np.ndarray], kind) -> Calibration | None:
+    """The calibration of a classifier; files from before there were any have the slope alone."""
+    if not isinstance(kind, LabelKind):
+        return None
+    given = header.get("calibration", {"name": "margin", "parts": 1})
+    if given is None:
+        return None
+    here = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith("calibration.")}
+    found = Calibration.of(given, here)
+    tried = kind.label_probabilities(found.probabilities(kind.by_question(np.zeros((1, kind.n_labels)))))
+    if tried.shape != (1, kind.n_labels):
+        raise ValueError("calibration")
+    return found
 
 
 def _read_categories(arrays: dict[str, np.ndarray], n_features: int) -> list[Categories | None] | None:
@@ -232,7 +252,6 @@ def _of_today(header: dict) -> dict:
         "max_bins": int(header["max_bins"]),
         "min_category_rows": int(header["min_category_rows"]),
         "seed": int(header["seed"]),
-        "sharpness": float(header.get("sharpness", 6.0)),
     }
     # What was called AdaBoostMHClassifier then has another name now.
     return {**header, "plan": plan, "state": [], "estimator": "MultiBoostClassifier"}

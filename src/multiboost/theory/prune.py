@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..boosting.sharpness import median_margin, slope_of
+from ..boosting.ruler import Ruler
 from ..data.kinds import LabelKind
 from ..data.real import RealTarget
 from ..estimators.saving import estimator_of
@@ -79,8 +79,15 @@ def prune(clf, X, y, *, tolerance: float | None = None):
         if lost.sum() <= (np.sqrt(lost @ lost) if tolerance is None else tolerance) + 1e-12:
             best = coefficients
             break
-    slope = slope_of(clf.plan_.sharpness, median_margin(target, initial + rounds @ best))
-    return _with_coefficients(clf, model, best, slope)
+    return _with_coefficients(clf, model, best, _slope(model, target, initial + rounds @ best, best))
+
+
+def _slope(model: Model, target, scores: np.ndarray, coefficients: np.ndarray) -> float:
+    """What scores are multiplied by before they are calibrated."""
+    if model.calibration is None:
+        return model.slope
+    size = float((model.ensemble.size * np.abs(coefficients)).sum())
+    return Ruler.of(target, scores, size).slope(model.calibration.unit) if size > 0 else model.slope
 
 
 def _target(clf, y):
