@@ -21,7 +21,8 @@ ROOMS = {
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
     "ranking": (set(), {"numpy"}),
     "data": ({"kernels", "ranking", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
-    "files": ({"disk"}, {"numpy", "scipy", "pyarrow"}),
+    # uproot: imported where a ROOT file is read
+    "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),

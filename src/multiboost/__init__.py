@@ -17,6 +17,8 @@ _HOMES = {
     "Product": ".base",
     "Selector": ".base",
     "Indicator": ".base",
+    "Column": ".base",
+    "Bins": ".base",
     "FromClassifier": ".base",
     "EarlyStopping": ".boosting.callbacks",
     "TimeLimit": ".boosting.callbacks",
@@ -44,7 +46,9 @@ _HOMES = {
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Bins",
     "Callback",
+    "Column",
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
@@ -80,7 +84,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.median_boost import MedianBoostRegressor

@@ -44,7 +44,10 @@ def _parameter(option: str, default: str = "", *more: str) -> Any:
 
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight or text; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight, text, x.root:tree; or - for standard input."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[
@@ -64,7 +67,7 @@ Query = Annotated[
 ]
 Format = Annotated[
     str | None,
-    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
+    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight, simple or root; else by suffix.", panel=_READ),
 ]
 LabelsFile = Annotated[
     Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
@@ -116,6 +119,7 @@ def train(
     criterion: _parameter("criterion") = None,
     step: _parameter("step") = None,
     learning_rate: _parameter("learning_rate") = None,
+    init: _parameter("init") = None,
     subsample: _parameter("subsample") = None,
     weighting: _parameter("weighting", "auto") = None,
     max_bins: _parameter("max_bins", "256") = None,

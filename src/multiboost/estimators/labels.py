@@ -34,6 +34,7 @@ class LabelBooster(ClassifierMixin, Booster):
         sample_weight=None,
         label_weight=None,
         *,
+        init_scores=None,
         validation=None,
         callbacks=None,
         checkpoint=None,
@@ -56,7 +57,10 @@ class LabelBooster(ClassifierMixin, Booster):
         label_weight : array of shape (n_samples, n_labels), default=None
             A weight for every pair; multiplies the weights of ``weighting``, or replaces
             them where that is "given".
-        validation : tuple (X, y) or (X, y, sample_weight), default=None
+        init_scores : array of shape (n_samples,) or (n_samples, n_labels), default=None
+            Scores F of each sample from which boosting starts.  The model says what to add to them: whoever predicts
+            adds them to ``decision_function``.
+        validation : tuple (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_scores), default=None
             Adds ``validation_error`` and ``validation_risk`` to the history.
         callbacks : list of Callback, default=None
             `EarlyStopping`, `TimeLimit`, `Progress`, `Log`, `StopOnInterrupt`, or your own.
@@ -75,8 +79,8 @@ class LabelBooster(ClassifierMixin, Booster):
         self
         """
         return self._fit(
-            X, y, sample_weight, label_weight, validation=validation, callbacks=callbacks, checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
+            X, y, sample_weight, label_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
+            checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
         )  # fmt: skip
 
     def _kind(self, y):

@@ -212,7 +212,7 @@ class MultiBoostRanker(Booster):
         if not (isinstance(validation, (tuple, list)) and len(validation) in (3, 4)):
             raise ValueError("validation must be a tuple (X, y, qid) or (X, y, qid, sample_weight)")
         X, y, qid, *more = validation
-        return X, y, more[0] if more else None, qid
+        return X, y, more[0] if more else None, None, qid
 
     def _attributes(self, model: Model) -> dict[str, Any]:
         return {"grades_": model.kind.grades}

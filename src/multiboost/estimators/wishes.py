@@ -13,6 +13,7 @@ from ..losses.pair import PairLoss
 from ..plugin import Plugin, parameters_of
 from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, Share
 from ..steps import STEPS, Step
+from .start import plan_init
 from .validation import seed_of
 
 
@@ -40,6 +41,7 @@ def wishes_of(estimator, **more: Any) -> Wishes:
         "max_bins": estimator.max_bins,
         "min_category_rows": estimator.min_category_rows,
         "seed": seed_of(estimator.random_state),
+        "init": plan_init(estimator.init),
     }
     if "loss" not in more:
         names = ["auto", *losses_of("labels")]

@@ -77,9 +77,10 @@ def permutation_importances(
         The largest increase first.
     """
     view, model = view_of(clf), clf.model_
-    if model.ensemble.phi:
+    if model.asks_others:
         raise ValueError(
-            "models of FromClassifier see rows in the user's own form; use scikit-learn's permutation_importance"
+            "the model asks estimators that see rows in the user's own form (FromClassifier, init); use "
+            "scikit-learn's permutation_importance"
         )
     table = check_table(clf, X)
     check_consistent_length(np.empty(table.n_rows), y)

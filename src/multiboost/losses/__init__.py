@@ -71,6 +71,15 @@ class Loss(Plugin, ABC):
         """F before the first round, (K,)."""
         return np.zeros(target.signed.shape[1])
 
+    def best_constant(self, target) -> np.ndarray:
+        """The scores with the least risk that are the same for all samples, (K,).
+
+        Where a loss begins somewhere else than at 0, that is where it begins.
+        """
+        if type(self).initial_scores is Loss.initial_scores:
+            raise ValueError(f"loss {self.name!r} does not say what its best constant is; give init as numbers")
+        return self.initial_scores(target)
+
     @abstractmethod
     def risk(self, scores: np.ndarray, target) -> float:
         """Weighted loss of scores F, (n, K)."""
