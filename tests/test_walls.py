@@ -15,6 +15,8 @@ PACKAGE = ROOT / "src" / "multiboost"
 # named where the rest of that room is none of its business.
 ROOMS = {
     "disk": (set(), set()),
+    "memory": (set(), set()),
+    "visible": (set(), set()),
     "extras": (set(), set()),
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
@@ -26,20 +28,20 @@ ROOMS = {
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
     "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
     "samplers": ({"plugin", "registry"}, {"numpy"}),
-    "model": ({"base.classifier", "data", "disk", "kernels", "multiboost"}, {"numpy"}),
-    # pyarrow: a log in Parquet, imported where one is asked for
+    "model": ({"base.classifier", "data", "disk", "kernels", "memory", "multiboost"}, {"numpy"}),
+    # pyarrow: a log in Parquet, IPython: a bar in a notebook; imported where they are asked for
     "boosting": (
         {"base", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers", "steps"},
-        {"numpy", "sklearn", "pyarrow"},
+        {"numpy", "sklearn", "pyarrow", "IPython"},
     ),
     "estimators": (
         {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "samplers", "steps"}
-        | {"kernels.subset", "kernels.team", "kernels.warm"},
+        | {"kernels.compiler", "kernels.subset", "kernels.team", "kernels.warm", "memory"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (
         {"data.kind", "data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
-        | {"kernels.team", "losses"},
+        | {"kernels.team", "losses", "visible"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
@@ -57,6 +59,8 @@ ROOMS = {
             "model.storage",
             "kernels.histogram",
             "kernels.team",
+            "memory",
+            "visible",
         },
         {"numpy", "pyarrow", "sklearn"},
     ),

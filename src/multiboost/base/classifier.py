@@ -130,5 +130,23 @@ class BaseClassifier:
         return BaseClassifier(terms, self.leaf, self.active, self.sum_g, self.sum_h, self.score)
 
 
+def constant_classifier(votes: np.ndarray, n_rows: int) -> BaseClassifier:
+    """A base classifier that asks nothing: one leaf for all samples.
+
+    Parameters
+    ----------
+    votes : ndarray (K,)
+    n_rows : int
+        Of the training set.
+    """
+    none = np.zeros(0)
+    dag = Dag(
+        feature=none.astype(NODE), threshold=none, missing_right=none.astype(bool), child=np.zeros((0, 2), NODE),
+        gain=none, values=votes[None], set_start=none.astype(np.intp), sets=none.astype(np.uint8),
+    )  # fmt: skip
+    sums = np.zeros((1, votes.size))
+    return BaseClassifier([dag], empty_leaf(1, n_rows), 0, sums, sums, 0.0)
+
+
 def empty_leaf(n_terms: int, n_rows: int) -> np.ndarray:
     return np.zeros((n_terms, n_rows), NODE)

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier, empty_leaf
+from ..base.classifier import BaseClassifier, constant_classifier, empty_leaf
 from ..base.problem import Problem
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
@@ -250,10 +250,20 @@ class Run:
         z = np.nan
         if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:
             z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes)
-        h = h.scaled(alpha)
+        self._add(h.scaled(alpha), edge, alpha, z, searched - begin)
+        return True
+
+    def add_constant(self) -> None:
+        """One round that looks at no column: the best there is where nothing can be learned."""
+        votes = self.target.constant() - self.builder.initial
+        self._add(constant_classifier(votes, self.n_samples), 0.0, 1.0, np.nan, 0.0)
+
+    def _add(self, h: BaseClassifier, edge: float, alpha: float, z: float, search: float) -> None:
+        """F += h, and a line of the history."""
+        begin = perf_counter()
         self.weights.add(h, edge)
         self.n_rounds += 1
-        row = [edge, alpha, z, self.risk, self.training_error, searched - begin, perf_counter() - searched]
+        row = [edge, alpha, z, self.risk, self.training_error, search, perf_counter() - begin]
         if self.held_out is not None:
             newest = EnsembleBuilder(np.zeros(self.builder.initial.size), self.builder.n_columns)
             newest.append(h)
@@ -268,7 +278,6 @@ class Run:
         self.builder.append(h)
         if self._kept is not None:
             self._kept.append(self.learned())
-        return True
 
     def run(self, n_rounds: int, callbacks: Sequence[Callback] = ()) -> int:
         """Up to ``n_rounds`` rounds; returns how many rounds the model should have."""

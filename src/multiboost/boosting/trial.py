@@ -11,6 +11,7 @@ from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.team import Team
 from ..losses.pair import quantile_of
+from .comparison import current
 from .plan import SHARPNESS, Plan
 from .run import Run
 from .sharpness import best_sharpness, median_margin
@@ -50,6 +51,8 @@ class Trial:
     """
 
     def __init__(self, binned: Binned, target: Target, n_rows: int, team: Team, n_folds: int | None = None):
+        self._comparison = current()
+        self._comparison.starts()
         rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
         self.team, self.n_rows = team, binned.n_rows
         labels = target.take(rows)
@@ -79,6 +82,7 @@ class Trial:
             key = plan.digest()
             if key in self._begun:
                 continue
+            self._comparison.check()
             self._begun[key] = [Run(plan, fold.binned, fold.labels, self.team) for fold in self.folds]
             for fold, run in zip(self.folds, self._begun[key], strict=True):
                 fold.scores(run, self.team)  # of no round yet, for the same reason
@@ -97,7 +101,7 @@ class Trial:
         """Whether as many rounds again save more than a share of the error that the first ones leave."""
         first, second = float(self.errors(plan).sum()), 0.0
         for run, fold in zip(self._begun[plan.digest()], self.folds, strict=True):
-            run.run(_ROUNDS)
+            run.run(_ROUNDS, [self._comparison])
             second += float(fold.held_out_labels.errors(fold.scores(run, self.team)).sum())
         return second < (1.0 - share) * first
 
@@ -111,7 +115,7 @@ class Trial:
         fewer = (self.folds[0].binned.n_rows / self.n_rows) ** 0.5
         for fold in self.folds:
             run = Run(plan, fold.binned, fold.labels, self.team)
-            run.run(n_rounds)
+            run.run(n_rounds, [self._comparison])
             residuals.append(fold.held_out_labels.wanted - fold.scores(run, self.team))
             weights.append(fold.held_out_labels.signed)
         rest, weight = np.concatenate(residuals), np.concatenate(weights)
@@ -128,5 +132,5 @@ class Trial:
 
     def _run(self, run: Run, fold: _Fold) -> tuple[float, Target, np.ndarray]:
         """Median margin of the rows inside, labels and scores of those held out."""
-        run.run(_ROUNDS)
+        run.run(_ROUNDS, [self._comparison])
         return median_margin(fold.labels, run.scores), fold.held_out_labels, fold.scores(run, self.team)

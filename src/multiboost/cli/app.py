@@ -10,13 +10,37 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
+from .. import __version__
 from ..estimators.parameters import OPTIONS
 from ..extras import need
 from .failure import failures
 
 typer = need("typer", "cli")
+_core = need("typer.core", "cli")
+
+
+class Command(_core.TyperCommand):  # type: ignore[name-defined]
+    """A command whose help says of a flag that it is there, not that it takes a <bool>."""
+
+    def get_params(self, ctx):
+        """As of the parser."""
+        return _plain(super().get_params(ctx))
+
+
+class _Group(_core.TyperGroup):  # type: ignore[name-defined]
+    def get_params(self, ctx):
+        return _plain(super().get_params(ctx))
+
+
+def _plain(params: list) -> list:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
 
 app = typer.Typer(
+    cls=_Group,
     name="multiboost",
     help="Boosting in the AdaBoost.MH family: train, predict, evaluate and look into models from files.",
     no_args_is_help=True,
@@ -61,6 +85,10 @@ Format = Annotated[
     str | None,
     _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
 ]
+Delimiter = Annotated[
+    str | None,
+    _option("--delimiter", help="Of csv files; else a comma, or a semicolon where the header has that.", panel=_READ),
+]
 LabelsFile = Annotated[
     Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
 ]
@@ -82,7 +110,22 @@ def _call(command: str, **arguments: Any) -> None:
         import_module(f".{command}", __package__).run(**arguments)
 
 
-@app.command()
+def _say_version(asked: bool) -> None:
+    if asked:
+        print(f"multiboost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
+    ] = False,
+) -> None:
+    """Options of no command."""
+
+
+@app.command(cls=Command)
 def train(
     data: Data,
     target: Target = None,
@@ -93,6 +136,7 @@ def train(
     ] = None,
     test: Annotated[str | None, _option("--test", help="Test file, evaluated at the end.", panel=_READ)] = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -142,7 +186,7 @@ def train(
     _call("train", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def predict(
     model: Model,
     data: Data,
@@ -152,6 +196,7 @@ def predict(
     scores: Annotated[bool, _option("--scores", help="Scores F instead of answers.", panel=_OUT)] = False,
     proba: Annotated[bool, _option("--proba", help="Probabilities instead of classes.", panel=_OUT)] = False,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     jobs: Jobs = None,
@@ -160,13 +205,14 @@ def predict(
     _call("predict", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def evaluate(
     model: Model,
     data: Data,
     staged: Annotated[bool, _option("--staged", help="After every round.", panel=_OUT)] = False,
     target: Target = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -180,7 +226,7 @@ def evaluate(
     _call("evaluate", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def inspect(
     model: Model,
     round: Annotated[int | None, _option("--round", help="The rules of this round, in words.", panel=_OUT)] = None,
@@ -190,7 +236,7 @@ def inspect(
     _call("inspect", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def compare(
     data: Data,
     target: Target = None,
@@ -204,19 +250,21 @@ def compare(
         _option("--base", help="A base learner to compare; repeat it. Else a few of each kind.", panel=_MODEL),
     ] = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
     nominal: Nominal = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
     jobs: Jobs = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Cross-validate a few base learners and settings, so that you can choose."""
     _call("compare", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def report(
     model: Model,
     data: Data,
@@ -224,6 +272,7 @@ def report(
     title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
     target: Target = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -233,19 +282,19 @@ def report(
     _call("report", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def warmup(quiet: Quiet = False) -> None:
     """Compile the kernels now, so that the first training does not wait for it."""
     _call("warmup", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def demo() -> None:
     """Train, evaluate and look at a model on data that come with scikit-learn."""
     _call("demo")
 
 
-@app.command()
+@app.command(cls=Command)
 def version() -> None:
     """Versions of multiboost and of what it stands on."""
     _call("version")

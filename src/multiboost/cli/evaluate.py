@@ -9,17 +9,17 @@ from typing import Any
 
 from ..estimators.saving import load_model
 from ..evaluation import Evaluation, RegressionEvaluation, evaluate, staged_evaluation
-from .display import console, table_of
+from .display import console, measured, table_of
 from .examples import examples_for
 
 _MOST_CLASSES = 30  # of a confusion matrix in a terminal
 _MOST_MISTAKES = 20  # where the matrix is wider
 
 
-def run(model: Path, data: str, staged: bool, target, format, labels, ignore, weight, jobs, json) -> None:
+def run(model: Path, data: str, staged: bool, target, format, delimiter, labels, ignore, weight, jobs, json) -> None:
     """Evaluate a model; the options are those of `app.evaluate`."""
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, delimiter)
     if staged:
         _staged(classifier, examples, json)
         return
@@ -28,7 +28,7 @@ def run(model: Path, data: str, staged: bool, target, format, labels, ignore, we
         print(found.to_json())
         return
     out = console(stderr=False)
-    out.print(table_of([(name.replace("_", " "), f"{value:.4f}") for name, value in found.headline().items()]))
+    out.print(table_of([(name.replace("_", " "), measured(name, value)) for name, value in found.headline().items()]))
     _SHOW[type(found)](found, out)
 
 
@@ -52,24 +52,24 @@ def _show_numbers(found: RegressionEvaluation, out) -> None:
     """Target by target, quantile by quantile."""
     if len(found.targets) > 1:
         names = ("rmse", "rmse_of_mean", "mae", "r2", "error")
-        rows = [(t.name, t.n_rows, *(_text(getattr(t, name)) for name in names)) for t in found.targets]
+        rows = [(t.name, t.n_rows, *(measured(name, getattr(t, name)) for name in names)) for t in found.targets]
         out.print()
         out.print(table_of(rows, ["target", "rows", "RMSE", "of the mean", "MAE", "R2", "relative error"]))
     else:
         out.print()
-        out.print(table_of([("rmse of the mean", _text(found.rmse_of_mean)), ("rows", str(found.n_rows))]))
+        out.print(table_of([("rmse of the mean", measured("rmse", found.rmse_of_mean)), ("rows", str(found.n_rows))]))
     quantiles = [
-        (f"{t.name}:{q.level:g}" if t.name else f"{q.level:g}", _text(q.pinball), _text(q.coverage))
+        (
+            f"{t.name}:{q.level:g}" if t.name else f"{q.level:g}",
+            measured("pinball", q.pinball),
+            measured("coverage", q.coverage),
+        )
         for t in found.targets
         for q in t.quantiles
     ]
     if quantiles:
         out.print()
         out.print(table_of(quantiles, ["quantile", "pinball loss", "at or below"]))
-
-
-def _text(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
 
 
 _SHOW: dict[type, Any] = {Evaluation: _show_labels, RegressionEvaluation: _show_numbers}

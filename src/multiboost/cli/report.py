@@ -6,15 +6,16 @@ from pathlib import Path
 
 from ..estimators.saving import load_model
 from ..report import write_report
+from ..visible import visible
 from .display import console
 from .examples import examples_for
 from .failure import check_writable
 
 
-def run(model: Path, data: str, out: Path, title, target, format, labels, ignore, weight, jobs) -> None:
+def run(model: Path, data: str, out: Path, title, target, format, delimiter, labels, ignore, weight, jobs) -> None:
     """Write a report; the options are those of `app.report`."""
     check_writable(out, "--out")
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, delimiter)
     write_report(classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title)
-    console().print(f"{out} written")
+    console().print(visible(f"{out} written"))

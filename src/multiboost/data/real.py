@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from .kind import KINDS, TargetKind
+from .table import refuse_lazy
 from .target import Target
+from .weighting import check_sum
 
 
 @KINDS.register
@@ -138,6 +140,7 @@ class Real(TargetKind):
 
 def as_numbers(y) -> np.ndarray:
     """y as float64, (n,) or (n, targets); NaN is unknown."""
+    refuse_lazy(y, "y")
     found = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if found.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold real numbers")
@@ -204,6 +207,7 @@ class RealTarget(Target):
         total = weights.sum()
         if not total > 0:
             raise ValueError("all weights are zero (sample_weight times target_weight); nothing is left to learn from")
+        check_sum(total)
         self._mass = total * kind.n_columns
         wanted = np.where(weights > 0, kind.standardised(columns), 0.0)
         # A quantile is a column of its own; all of them want the same.
@@ -242,6 +246,9 @@ class RealTarget(Target):
         For squared loss that is 1 - R2.
         """
         return (self.loss.losses(scores, self).sum(axis=1) - self._floor) / (self._span or 1.0)
+
+    def constant(self):
+        return self.loss.initial_scores(self)
 
     def error_of(self, error: float, risk: float) -> float:
         return (risk - float(self._floor.sum())) / (self._span or 1.0)

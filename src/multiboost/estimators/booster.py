@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import FromClassifier, base_learner_from
 from ..boosting.auto import Wishes
 from ..boosting.callbacks import Callback, EveryRound
+from ..boosting.comparison import comparing
 from ..boosting.held_out import HeldOut
 from ..boosting.plan import Plan
 from ..boosting.run import Run, Start
@@ -26,8 +29,10 @@ from ..data.kind import TargetKind
 from ..data.layout import WIDE
 from ..data.table import Table
 from ..data.target import Target
+from ..kernels.compiler import when_compiling
 from ..kernels.team import Team
 from ..kernels.warm import warm
+from ..memory import need
 from ..model.ensemble import Ensemble
 from ..model.model import Columns, Model
 from ..model.single import Single
@@ -36,7 +41,10 @@ from .checkpoint import Checkpoint, Resumed
 from .parameters import PARAMETERS
 from .saving import saved_parameters
 from .threads import thread_count
-from .validation import check_cuts, check_table, check_weights, learn_table
+from .validation import check_callbacks, check_cuts, check_table, check_weights, learn_table
+
+_PAIR = 40  # bytes, about, that a fit needs for a pair of a row and a label: labels, weights, F, G, H
+_COMPILING = "compiling kernels, once for this machine: some seconds"
 
 ESTIMATORS: dict[str, type[Booster]] = {}  # by name, for model files
 
@@ -150,6 +158,15 @@ class Booster(BaseEstimator, ABC):
     ):
         """Check, target, plan, run, model."""
         self.check_parameters()
+        lines = [EveryRound()] if self.verbose else []
+        watching = [*lines, *check_callbacks(callbacks)]
+        for callback in watching:
+            callback.begin_fit()
+
+        def tell(text: str) -> None:
+            for callback in watching:
+                callback.notice(text)
+
         going_on = self.warm_start and hasattr(self, "model_")
         resumed = _resumed(resume, checkpoint)
         if resumed is not None and going_on:
@@ -157,7 +174,11 @@ class Booster(BaseEstimator, ABC):
         if resumed is not None:
             resumed.check_parameters(saved_parameters(self))
         data = self._read(X, y, sample_weight, pair_weight, going_on)
-        with Team(thread_count(self.n_jobs)) as team, self._warm(team, data.table):
+        with (
+            when_compiling(lambda: tell(_COMPILING)),
+            Team(thread_count(self.n_jobs)) as team,
+            self._warm(team, data.table),
+        ):
             binned = Binned.of(
                 data.table, self.max_bins, self.min_category_rows, data.target.row_weight, team.n_threads
             )
@@ -168,7 +189,8 @@ class Booster(BaseEstimator, ABC):
             elif resumed is not None:
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
             else:
-                plan, start = self._plan(binned, data.target, team), None
+                with comparing(min((c.seconds_left() for c in watching), default=inf), tell):
+                    plan, start = self._plan(binned, data.target, team), None
             rounds = self._rounds_to_go(plan, start)
             held_out = None if validation is None else self._held_out(validation, data, plan)
             run = Run(plan, binned, data.target, team, start, held_out, last=True)
@@ -180,11 +202,18 @@ class Booster(BaseEstimator, ABC):
             def model_of(n_rounds: int) -> Model:
                 return self._model(run, data, n_rounds, provenance)
 
-            every = [EveryRound(max(1, rounds // 10) if self.verbose == 1 else 1)] if self.verbose else []
+            for every in lines:
+                every.step = max(1, rounds // 10) if self.verbose == 1 else 1
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
-            keep = run.run(rounds, [*every, *(callbacks or []), *saved])
+            keep = run.run(rounds, [*watching, *saved])
             if run.n_rounds == 0:
-                raise ValueError(f"nothing can be learned from this table: {run.stopped}")
+                run.add_constant()
+                keep = 1
+                warnings.warn(
+                    f"nothing can be learned from this table: {run.stopped}; all rows get the same prediction",
+                    UserWarning,
+                    stacklevel=3,
+                )
             model = model_of(keep)
         self._become(model, plan)
         if run.stopped and self.verbose:
@@ -216,6 +245,11 @@ class Booster(BaseEstimator, ABC):
         check_length(table, labels)
         sample_weight = check_weights(sample_weight, table.n_rows)
         kind = self.model_.kind if going_on else recognise(sample_weight, pair_weight)
+        need(
+            _PAIR * table.n_rows * kind.n_labels,
+            f"{table.n_rows} rows times {kind.n_labels} {'classes or labels' if kind.n_labels > 1 else 'label'}",
+            "take fewer rows, or join classes; numbers are predicted by MultiBoostRegressor",
+        )
         target = self._target(kind, labels, sample_weight, pair_weight, training=True)
         weighs = target.signed.any(axis=1)
         if not weighs.all():  # a sample without weight is no sample
@@ -270,6 +304,7 @@ class Booster(BaseEstimator, ABC):
             data=provenance,
             estimator=type(self).__name__,
             parameters=saved_parameters(self),
+            stopped=run.stopped,
         )
 
     def _become(self, model: Model, plan: Plan) -> None:
@@ -282,6 +317,7 @@ class Booster(BaseEstimator, ABC):
             "history_": model.history,
             "n_estimators_": model.n_rounds,
             "n_iter_": model.n_rounds,
+            "stop_reason_": model.stopped or f"all {model.n_rounds} rounds were made",
             "base_learner_": plan.base_learner,
             "loss_": plan.loss.name,
             "learning_rate_": plan.learning_rate,

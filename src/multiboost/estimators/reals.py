@@ -15,6 +15,7 @@ from ..data.table import is_frame
 from ..losses import Loss
 from ..model.model import Model
 from .booster import Booster
+from .validation import refuse_unknown
 
 
 class RealBooster(RegressorMixin, Booster):
@@ -38,6 +39,7 @@ class RealBooster(RegressorMixin, Booster):
         checkpoint_every=60.0,
         resume=None,
         provenance=None,
+        **unknown,
     ):
         """Boost ``n_estimators`` rounds.
 
@@ -59,6 +61,7 @@ class RealBooster(RegressorMixin, Booster):
         -------
         self
         """
+        refuse_unknown(self, unknown)
         return self._fit(
             X, y, sample_weight, target_weight, validation=validation, callbacks=callbacks, checkpoint=checkpoint,
             checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,

@@ -54,15 +54,30 @@ class Measures:
         """
         return json.dumps(finite(self.to_dict()), **{"allow_nan": False, **options})
 
-    def __str__(self) -> str:
-        lines = [f"{self.kind}, {self.n_rows} rows, {self.n_rounds} rounds"]
+    def _lines(self) -> list[tuple[str, str]]:
+        """Names and numbers of the headline, and the risk."""
+        lines = []
         for name in (*self.HEADLINE, "risk"):
             value = getattr(self, name)
             if value is None and name in self.SOME:
                 continue
             called = self.CALLED.get(name, name).replace("_", " ")
-            lines.append(f"{called:>15}  {'undefined' if value is None else f'{value:.4f}'}")
-        return "\n".join(lines)
+            lines.append((called, "undefined" if value is None else f"{value:.4f}"))
+        return lines
+
+    @property
+    def _title(self) -> str:
+        return f"{self.kind}, {self.n_rows} rows, {self.n_rounds} rounds"
+
+    def __str__(self) -> str:
+        return "\n".join([self._title, *(f"{name:>15}  {value}" for name, value in self._lines())])
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._title}; {', '.join(' '.join(line) for line in self._lines())}>"
+
+    def _repr_html_(self) -> str:
+        rows = (f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in self._lines())
+        return f"<table><caption>{self._title}</caption>{''.join(rows)}</table>"
 
 
 def finite(value):

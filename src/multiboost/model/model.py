@@ -72,6 +72,8 @@ class Model:
         The class that trained it.
     parameters : dict
         Its parameters.
+    stopped : str
+        Why the training has ended before its last round; else empty.
     """
 
     ensemble: Ensemble
@@ -84,6 +86,7 @@ class Model:
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    stopped: str = ""
 
     @property
     def n_rounds(self) -> int:
@@ -114,11 +117,13 @@ class Model:
     def slope_after(self, n_rounds: int) -> float:
         """The slope for the first rounds: margins grow with the votes, and the slope falls as they grow."""
         votes = np.cumsum(self.ensemble.size)
-        return min(STEEPEST, self.slope * votes[-1] / votes[n_rounds - 1])
+        # A model that has learned nothing may have votes of 0.
+        return min(STEEPEST, self.slope * votes[-1] / votes[n_rounds - 1]) if votes[n_rounds - 1] else self.slope
 
     def sizes(self) -> np.ndarray:
         """The sum of the sizes of all votes after each round, (rounds,): it normalises margins."""
-        return np.cumsum(self.ensemble.size) + np.abs(self.ensemble.initial).max()
+        sizes = np.cumsum(self.ensemble.size) + np.abs(self.ensemble.initial).max()
+        return np.where(sizes > 0, sizes, 1.0)
 
     def shaped(self, scores: np.ndarray) -> np.ndarray:
         """Scores as users see them."""
@@ -134,4 +139,4 @@ class Model:
 
     def single(self) -> Single:
         """The model for one row at a time, without checks, within microseconds."""
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories)
+        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self.probabilities)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..data.categories import Categories
@@ -16,10 +18,9 @@ class Single:
 
     Made by ``MultiBoostClassifier.compiled()``; compiles its kernel then, not at the first row.
 
-    A row is a contiguous float64 array with a number for every column: NaN is a missing
-    value, a value of a nominal column is the position of its name in ``categories_``.  What is
-    no such position is treated as missing.  An array of another type is compiled for when it
-    first comes, which takes a second.
+    A row is a NumPy array with a number for every column: NaN is a missing value, a value of a nominal
+    column is the position of its name in ``categories_``.  What is no such position is treated as missing.
+    A contiguous float64 array is taken as it is, other numbers are copied first.
 
     Parameters
     ----------
@@ -28,6 +29,8 @@ class Single:
     n_features : int
     categories : list of (Categories or None) or None
         Of each column, None for numbers.
+    probabilities : callable
+        Of scores (n, K), as of `Model`.
 
     Raises
     ------
@@ -46,7 +49,12 @@ class Single:
     """
 
     def __init__(
-        self, kind: TargetKind, ensemble: Ensemble, n_features: int, categories: list[Categories | None] | None
+        self,
+        kind: TargetKind,
+        ensemble: Ensemble,
+        n_features: int,
+        categories: list[Categories | None] | None,
+        probabilities: Callable,
     ):
         if ensemble.phi:
             raise ValueError(
@@ -54,6 +62,7 @@ class Single:
                 "use predict or decision_function"
             )
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
+        self._probabilities = probabilities
         self._initial = padded(ensemble.initial)
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
         self._arrays = (
@@ -67,13 +76,15 @@ class Single:
 
         Parameters
         ----------
-        x : ndarray of float64, (n_features,)
+        x : ndarray of numbers, (n_features,)
 
         Returns
         -------
         ndarray (K,)
             One number for a binary target.
         """
+        if type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1 or not x.flags.c_contiguous:
+            x = _row_of(x)
         total = self._initial.copy()
         row, product = np.empty(self._n_features), np.empty(total.size)
         if not add_row(x, *self._arrays, row, product, total):
@@ -85,6 +96,32 @@ class Single:
 
         Parameters
         ----------
-        x : ndarray of float64, (n_features,)
+        x : ndarray of numbers, (n_features,)
         """
         return self._kind.answer_of_one(self.scores(x))
+
+    def probabilities(self, x: np.ndarray):
+        """The probabilities of one row: what ``predict_proba`` has for it.
+
+        Parameters
+        ----------
+        x : ndarray of numbers, (n_features,)
+
+        Returns
+        -------
+        ndarray (classes,), or list of ndarray
+            A list with one array per task for multi-task targets.
+        """
+        if not hasattr(self._kind, "probabilities"):
+            raise ValueError(f"a model of the kind {self._kind.name!r} has no probabilities; use predict")
+        found = self._probabilities(self.scores(x)[None])
+        return [task[0] for task in found] if isinstance(found, list) else found[0]
+
+
+def _row_of(x) -> np.ndarray:
+    """A row as the kernel takes it, float64 and contiguous."""
+    if not isinstance(x, np.ndarray):
+        raise TypeError(f"a row must be a NumPy array of numbers; got a {type(x).__name__}: write np.array(x)")
+    if x.ndim != 1 or x.dtype.kind not in "biuf":
+        raise ValueError(f"a row must be a one-dimensional array of numbers; got {x.dtype} of shape {x.shape}")
+    return np.ascontiguousarray(x, dtype=np.float64)
