@@ -64,9 +64,7 @@ def _facts(classifier) -> dict[str, Any]:
         "targets" if kind.name == "regression" else "classes": ", ".join(classes[:20])
         + (f" and {len(classes) - 20} more" if len(classes) > 20 else ""),
         "columns": f"{classifier.n_features_in_}, {nominal} of them nominal",
-        "trained_on": f"{data['file']}, {data['rows']} rows"
-        if {"file", "rows"} <= set(data)
-        else "unknown (trained from Python)",
+        "trained_on": f"{data['file']}, {data['rows']} rows" if is_told else "unknown (trained from Python)",
         "rounds": int(classifier.n_estimators_),
         "estimator": type(classifier).__name__,
         "base_learner": plan.learner_name,

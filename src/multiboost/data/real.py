@@ -207,7 +207,6 @@ class RealTarget(Target):
         total = weights.sum()
         if not total > 0:
             raise ValueError("all weights are zero (sample_weight times target_weight); nothing is left to learn from")
-        check_sum(total)
         self._mass = total * kind.n_columns
         wanted = np.where(weights > 0, kind.standardised(columns), 0.0)
         # A quantile is a column of its own; all of them want the same.
@@ -268,4 +267,6 @@ def weights_of(y: np.ndarray, sample_weight, target_weight) -> np.ndarray:
     if sample_weight is not None:
         weights *= sample_weight[:, None]
     weights[np.isnan(y)] = 0.0
+    with np.errstate(over="ignore"):
+        check_sum(weights.sum())
     return weights

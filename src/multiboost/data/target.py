@@ -59,7 +59,8 @@ class Target:
             question = [kind.question_of(k) for k in range(kind.n_labels)]
             weights = weights * class_factors(kind, encoded, class_weight)[:, question]
         weights[signs == 0] = 0.0
-        total = weights.sum()
+        with np.errstate(over="ignore"):
+            total = weights.sum()
         if not total > 0:
             raise ValueError("all weights are zero (sample_weight times label_weight); nothing is left to learn from")
         check_sum(total)

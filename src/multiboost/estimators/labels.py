@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.kinds import LabelKind, as_labels, recognise, unknown_labels
-from ..data.table import is_frame
+from ..data.table import is_frame, refuse_lazy
 from ..data.target import Target
 from ..model.model import Model
 from .booster import Booster
@@ -104,6 +104,7 @@ class LabelBooster(ClassifierMixin, Booster):
     def _kind(self, y):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        refuse_lazy(y, "y")
         names = None
         if is_frame(y) and hasattr(y, "columns"):
             names = [str(name) for name in getattr(y, "column_names", y.columns)]

@@ -11,7 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.real import RealTarget, as_numbers, kind_of, weights_of
-from ..data.table import is_frame
+from ..data.table import is_frame, refuse_lazy
 from ..losses import Loss
 from ..model.model import Model
 from .booster import Booster
@@ -77,6 +77,7 @@ class RealBooster(RegressorMixin, Booster):
         """y as an array, and the names of its columns."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        refuse_lazy(y, "y")
         names = None
         if is_frame(y) and hasattr(y, "columns"):
             names = [str(name) for name in getattr(y, "column_names", y.columns)]
