@@ -464,7 +464,10 @@ class TestWideFilesOfStrangers:
         path = tmp_path / "a.svm"
         path.write_text("1 1:1 2:1\n0 1:2\n" * 300 + "1 1000000000:1\n")
         code = "sys.argv[1:] = ['train', sys.argv[1], '--out', sys.argv[1] + '.mb']; main()"
-        imports = "import sys, sklearn.base, numba; from multiboost.cli.app import main; import multiboost.cli.train, multiboost.estimators.multiboost_classifier"
+        imports = (
+            "import sys; from multiboost.cli.app import main; import multiboost.cli.train; "
+            "import multiboost.estimators.multiboost_classifier"
+        )
         done = run_limited(code, path, imports=imports)
         assert done.returncode == 2, done.stderr
         assert "not enough memory for 1000000000 columns" in done.stderr
@@ -475,8 +478,7 @@ class TestWideFilesOfStrangers:
         assert "f1000000000" in names
         assert not [name for name in ("f0", "f1000000001", "f01", "x", 3) if name in names]
         assert names.index("f17") == 16
-        with pytest.raises(ValueError, match=""):
-            NumberedNames(5).index("f7")
+        assert "f7" not in NumberedNames(5)
 
 
 ESCAPE = "\x1b[31mred\x07\u202e\n"

@@ -189,17 +189,18 @@ def known(names: Sequence[str], wanted: Sequence[str], file: str, option: str) -
     """
     absent = [name for name in wanted if name not in names]
     if absent:
-        raise BadInput(f"{file} has no {_columns(absent)} ({option}){_meant(absent, names, 'did you mean')}")
+        close = _close(absent, names)
+        hint = f"; did you mean {listed(close)}?" if close else f"; it has {listed(names)}"
+        raise BadInput(f"{file} has no {_columns(absent)} ({option}){hint}")
 
 
 def _columns(absent: Sequence[str]) -> str:
     return f"{'column' if len(absent) == 1 else 'columns'} {listed(absent)}"
 
 
-def _meant(absent: Sequence[str], names: Sequence[str], question: str) -> str:
+def _close(absent: Sequence[str], names: Sequence[str]) -> list[str]:
     """What the user may have meant by columns that are not there."""
-    close = [match for name in absent[:12] for match in get_close_matches(name, names[:10_000], 1)]
-    return f"; {question} {listed(close)}?" if close else f"; it has {listed(names)}"
+    return [match for name in absent[:12] for match in get_close_matches(name, names[:10_000], 1)]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -365,16 +366,18 @@ def aligned(examples: Examples, names: Sequence[str] | None, n_columns: int, own
     """
     if names is None:
         return _same_width(examples, n_columns, owner)
-    here = set(examples.names)
+    here = examples.names if isinstance(examples.names, NumberedNames) else set(examples.names)
     absent = [name for name in names if name not in here]
     if absent:
-        hint = _meant(absent, examples.names, "did you mean")
+        close = _close(absent, examples.names)
+        hint = f"; is it {listed(close)} there?" if close else f"; it has {listed(examples.names)}"
         raise BadInput(f"{examples.file} has no {_columns(absent)}, which {owner} has{hint}")
     wanted = set(names)
     extra = [name for name in examples.names if name not in wanted]
     if extra:
         options = " ".join(f"--ignore {name!r}" for name in extra[:12])
-        raise BadInput(f"{examples.file} has {_columns(extra)} that {owner} has not; leave it out with {options}")
+        what = f"a {_columns(extra)}" if len(extra) == 1 else _columns(extra)
+        raise BadInput(f"{examples.file} has {what} that {owner} has not; leave out with {options}")
     if examples.is_table:
         return replace(examples, X=examples.X.select(list(names)), names=list(names))
     at = {name: j for j, name in enumerate(examples.names)}
