@@ -54,7 +54,7 @@ def file_of(*names: str) -> Path:
     raise DataMissing(f"{'/'.join(names)} is not in the data folder")
 
 
-def _open(path: Path):
+def open_text(path: Path):
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="latin-1")
     if path.suffix == ".xz":
@@ -63,7 +63,7 @@ def _open(path: Path):
 
 
 def _table(path: Path, dtype=np.float64, **options) -> np.ndarray:
-    with _open(path) as lines:
+    with open_text(path) as lines:
         return np.loadtxt(lines, dtype=dtype, delimiter=",", **options)
 
 
@@ -302,7 +302,7 @@ def read_arff(path: Path) -> tuple[list[Attribute], np.ndarray]:
     rows: list[np.ndarray] = []
     codes: list[dict[str, int] | None] = []
     in_data = False
-    with _open(path) as lines:
+    with open_text(path) as lines:
         for line in map(str.strip, lines):
             if not line or line.startswith("%"):
                 continue

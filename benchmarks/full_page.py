@@ -1,4 +1,4 @@
-"""The page of the full benchmark, from its results, however many of them there are: docs/benchmarks.md."""
+"""The page of the full benchmark, from its results, however many of them there are: docs/notes/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -436,7 +436,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Write the page and its pictures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.full_page", description=__doc__)
     parser.add_argument("--results", type=Path, default=RESULTS, help="JSON file of the full benchmark")
-    parser.add_argument("--docs", type=Path, default=data.PROJECT / "docs", help="folder of the page")
+    parser.add_argument("--docs", type=Path, default=data.PROJECT / "docs" / "notes", help="folder of the page")
     given = parser.parse_args(arguments)
     if not given.results.exists():
         parser.error(f"{given.results} is not there; make bench-full writes it")

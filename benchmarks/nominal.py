@@ -344,7 +344,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"there is no part {unknown[0]!r}; parts are {', '.join(PARTS)}")
     whole = given.page or not (given.parts or given.small)
     output = given.output or (RESULTS if whole else None)
-    docs = given.docs or (data.PROJECT / "docs" if whole else None)
+    docs = given.docs or (data.PROJECT / "docs" / "notes" if whole else None)
     if given.page:
         results = json.loads(output.read_text(encoding="utf-8"))
     else:

@@ -1,4 +1,4 @@
-"""The page of the nominal benchmark, from its results: docs/nominal-benchmarks.md and its pictures."""
+"""The page of the nominal benchmark, from its results: docs/notes/nominal-benchmarks.md and its pictures."""
 
 from __future__ import annotations
 

@@ -697,7 +697,7 @@ BAD_OPTIONS = {
     "-t class --rounds 0": ["--rounds must be a whole number of at least 1; got 0"],
     "-t class --base tre": ["--base tre: 'tre' is not one of 'stump', 'tree'"],
     "-t class --base tree:1": ["--base tree:1: n_leaves must be a whole number of at least 2"],
-    "-t class --loss square": ["--loss must be one of 'auto', 'exponential', 'logistic'", "; got 'square'"],
+    "-t class --loss square": ["--loss must be one of 'auto', 'exponential', 'hinge', 'logistic'", "; got 'square'"],
     "-t class --votes discrete --loss logistic": ["--votes='discrete' goes with --loss='exponential'"],
     "-t class --learning-rate 2": ["--learning-rate must be a number above 0 and at most 1; got 2.0"],
     "-t class --subsample 0": ["--subsample must be a number above 0 and at most 1; got 0.0"],
@@ -1408,7 +1408,7 @@ class TestSpeed:
 
     def test_help_shows_defaults(self, good):
         text = good("train --help").out
-        for word in ("[tree]", "[200]", "[real]", "[auto]", "[validation_error]", "[60s]"):
+        for word in ("[tree]", "[chosen]", "[real]", "[auto]", "[validation_error]", "[60s]"):
             assert word in text
 
 

@@ -222,7 +222,7 @@ class TestCurves:
     def test_reliability(self, models):
         X, y, weight = data("binary")
         p = models["binary"].predict_proba(X)[:, 1]
-        found = evaluate(models["binary"], X, y).labels[0].reliability
+        found = reliability(y == "yes", p, np.ones(len(y)), enough=1)
         frequency, predicted = calibration_curve(y == "yes", p, n_bins=10)
         np.testing.assert_allclose(found.frequency, frequency)
         np.testing.assert_allclose(found.predicted, predicted)
@@ -235,7 +235,7 @@ class TestCurves:
         assert weighted.error == pytest.approx(np.average(gap, weights=weighted.weight))
 
     def test_reliability_of_certain_predictions(self):
-        found = reliability(np.array([False, True]), np.array([0.0, 1.0]), np.ones(2))
+        found = reliability(np.array([False, True]), np.array([0.0, 1.0]), np.ones(2), enough=1)
         assert (found.predicted, found.frequency, found.error) == ([0.0, 1.0], [0.0, 1.0], 0.0)
 
     @pytest.mark.parametrize("kind", KINDS)

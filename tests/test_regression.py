@@ -3,10 +3,12 @@
 import json
 import warnings
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import DataConversionWarning
@@ -14,10 +16,10 @@ from sklearn.metrics import mean_pinball_loss, r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multiboost import EarlyStopping, MultiBoostClassifier, MultiBoostRegressor, load_model
+from multiboost import EarlyStopping, ModelFileError, MultiBoostClassifier, MultiBoostRegressor, load_model
+from multiboost.losses import LOSSES as OF_ALL
 from multiboost.losses.huber import Huber
-from multiboost.losses.pair import PairLoss, RealLoss
-from multiboost.plugins import register
+from multiboost.plugins import PairLoss, RealLoss, register
 
 from .conftest import shared_data
 
@@ -333,10 +335,41 @@ class TestBadInput:
             name = "nan"
             pull = staticmethod(lambda y, f, a: float("nan"))
 
+        class Concave(RealLoss):
+            name = "concave"
+            value = staticmethod(lambda y, f, a: -((y - f) ** 2))
+            pull = staticmethod(lambda y, f, a: -2 * (y - f))
+            curvature = staticmethod(lambda y, f, a: -2.0)
+
         X, y = friedman(50)
-        for loss, message in [(Wrong, "minus the slope of value is"), (Nan, "pull.* is nan; it must be finite")]:
+        for loss, message in [
+            (Wrong, "minus the slope of value is"),
+            (Nan, "pull.* is nan; it must be finite"),
+            (Concave, "curvature.* is -2, below 0"),
+        ]:
             with pytest.raises(ValueError, match=message):
                 quick(loss=loss()).fit(X, y)
+
+    @pytest.mark.parametrize("late", [False, True])
+    def test_a_loss_that_returns_nan_on_these_numbers(self, late):
+        """Good at all points that are tried before, and bad where the table is, at the first or at a later round."""
+
+        class Bounded(RealLoss):
+            name = "bounded"
+            value = staticmethod(lambda y, f, a: 0.5 * (y - f) ** 2 if y < 20 else np.nan)
+            pull = staticmethod(lambda y, f, a: y - f if y < 20 else np.nan)
+            curvature = staticmethod(lambda y, f, a: 1.0)
+
+        class Later(Bounded):
+            name = "later"
+            value = staticmethod(lambda y, f, a: 0.5 * (y - f) ** 2 if f < 10 else np.nan)
+            pull = staticmethod(lambda y, f, a: y - f if f < 10 else np.nan)
+
+        X, y = friedman(50)
+        y[7] = 1e5  # far in units of the spread, too
+        loss = Later() if late else Bounded()
+        with pytest.raises(ValueError, match=f"loss '{loss.name}': .* is NaN; a loss must be finite"):
+            quick("tree:40", 30, loss=loss, learning_rate=1.0).fit(X, y)
 
 
 @register
@@ -356,9 +389,6 @@ class Quartic(RealLoss):
     @staticmethod
     def curvature(y, f, a):
         return 3 * (y - f) ** 2 + 1e-3
-
-    def constant(self, y, weight, a):
-        return np.average(y, weights=weight)
 
 
 @register
@@ -381,14 +411,42 @@ class Savage(PairLoss):
         return 0.5
 
 
-def test_losses_of_the_user(tmp_path):
+@numba.njit
+def gentle_value(y, f, a):
+    return np.log(np.cosh(y - f))
+
+
+class Gentle(RealLoss):
+    """Functions that numba has compiled: ln cosh(y - f)."""
+
+    name = "gentle of a test"
+    value = staticmethod(gentle_value)
+    pull = staticmethod(numba.njit(lambda y, f, a: np.tanh(y - f)))
+    curvature = staticmethod(numba.njit(lambda y, f, a: 1 / np.cosh(y - f) ** 2 + 1e-3))
+
+
+def test_compiled_functions():
+    X, y = friedman(300)
+    reg = quick(loss=Gentle(), n_estimators=40).fit(X, y)
+    assert reg.score(X, y) > 0.7
+    target = reg._target(reg.model_.kind, y, None, None, training=True)
+    assert reg.history_["risk"][-1] == pytest.approx(reg.plan_.loss.risk(reg._scores(X), target))
+
+
+def test_losses_of_the_user(tmp_path, monkeypatch):
     X, y = friedman(300)
     reg = quick(loss=Quartic(), n_estimators=40).fit(X, y)
     assert reg.score(X, y) > 0.7
     target = reg._target(reg.model_.kind, y, None, None, training=True)
     assert reg.history_["risk"][-1] == pytest.approx(reg.plan_.loss.risk(reg._scores(X), target))
+    best = minimize_scalar(lambda c: ((y - c) ** 4).sum(), (0, 20)).x  # found without a formula
+    kind = reg.model_.kind
+    assert kind.center[0] + kind.scale[0] * reg.ensemble_.initial[0] == pytest.approx(best, rel=1e-6)
     reg.save(tmp_path / "m.mb")
     np.testing.assert_array_equal(load_model(tmp_path / "m.mb").predict(X), reg.predict(X))
+    monkeypatch.delitem(OF_ALL._things, Quartic.name)  # as in a process that has not imported this file
+    with pytest.raises(ModelFileError, match=r"m\.mb .*there is no loss 'quartic of a test'; there are 'absolute'"):
+        load_model(tmp_path / "m.mb")
     clf = MultiBoostClassifier("tree:4", 30, loss="savage of a test", subsample=1.0).fit(X, y > 14)
     assert clf.score(X, y > 14) > 0.85
 

@@ -141,9 +141,9 @@ class TestStructure:
 
     def test_sections(self, digits, nasty):
         sections = [e["id"] for e in digits[3].all("section")]
-        expected = ["summary", "model", "learning", "margins", "confusion", "labels", "columns", "rules", "mistakes"]
-        assert sections == expected
-        assert [e["id"] for e in nasty[3].all("section")] == [*expected[:7], "shapes", *expected[7:]]
+        expected = ["summary", "model", "learning", "margins", "confusion", "labels", "columns"]
+        assert sections == [*expected, "dependence", "rules", "mistakes"]
+        assert [e["id"] for e in nasty[3].all("section")] == [*expected, "shapes", "rules", "mistakes"]
 
 
 class TestEscaping:
@@ -226,7 +226,7 @@ class TestNumbers:
         words = [e["text"] for e in page.all("code", **{"class": "words"})]
         assert len(words) == 8
         assert all(text.startswith("if ") for text in words)
-        assert f"alpha {clf.learning_rate_}" in page.all("h3")[2]["text"]
+        assert f"alpha {clf.learning_rate_}" in page.all("h3")[3]["text"]
 
     def test_weights(self, tmp_path):
         X, y = make_classes(200, 3, 3, noise=3.0)

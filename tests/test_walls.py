@@ -44,11 +44,23 @@ ROOMS = {
         | {"kernels.team", "losses", "visible"},
         {"numpy", "sklearn", "matplotlib"},
     ),
+    "theory": (
+        {"base", "boosting.sharpness", "data.kinds", "data.real", "data.table", "data.target", "kernels.team"}
+        | {"model.model", "steps", "estimators"},
+        {"numpy", "scipy", "sklearn"},
+    ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
+    # onnx: imported where a model is written as ONNX
+    "export": (
+        {"base.classifier", "base.registry", "boosting.plan", "data.kinds", "disk", "estimators", "extras"}
+        | {"kernels.dtypes", "losses", "model", "multiboost", "steps"},
+        {"numpy"},
+    ),
+    "physics": ({"extras"}, {"numpy", "scipy"}),
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "export", "extras"}
         | {
             "files",
             "multiboost",

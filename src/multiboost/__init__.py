@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
+    "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Stump": ".base",
     "Tree": ".base",
@@ -29,11 +30,15 @@ _HOMES = {
     "learning_curves": ".evaluation",
     "round_rules": ".evaluation",
     "named_importances": ".evaluation",
+    "permutation_importances": ".evaluation",
+    "partial_dependence": ".evaluation",
     "additive_shapes": ".evaluation",
     "LearningCurveDisplay": ".evaluation.displays",
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "export_model": ".export.formats",
+    "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
@@ -44,6 +49,7 @@ __all__ = [
     "LearningCurveDisplay",
     "Log",
     "MarginDistributionDisplay",
+    "MedianBoostRegressor",
     "ModelFileError",
     "MultiBoostClassifier",
     "MultiBoostRegressor",
@@ -57,9 +63,13 @@ __all__ = [
     "Tree",
     "additive_shapes",
     "evaluate",
+    "export_model",
     "learning_curves",
     "load_model",
+    "load_shyp",
     "named_importances",
+    "partial_dependence",
+    "permutation_importances",
     "round_rules",
     "staged_evaluation",
     "write_report",
@@ -69,6 +79,7 @@ if TYPE_CHECKING:
     from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
+    from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model
@@ -77,10 +88,14 @@ if TYPE_CHECKING:
         evaluate,
         learning_curves,
         named_importances,
+        partial_dependence,
+        permutation_importances,
         round_rules,
         staged_evaluation,
     )
     from .evaluation.displays import LearningCurveDisplay, MarginDistributionDisplay, ShapeDisplay
+    from .export.formats import export_model
+    from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
     from .report import write_report
 

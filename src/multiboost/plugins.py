@@ -22,6 +22,7 @@ from .base.problem import Problem
 from .criteria import PULL, PULL_AND_CURVATURE, WEIGHTS, Criterion
 from .criteria import register as register_criterion
 from .losses import LOSSES, Loss
+from .losses.pair import PairLoss, RealLoss
 from .samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, ColumnSampler, RowSampler
 from .steps import STEPS, Step
 
@@ -35,7 +36,9 @@ __all__ = [
     "Criterion",
     "Dag",
     "Loss",
+    "PairLoss",
     "Problem",
+    "RealLoss",
     "RowSampler",
     "Step",
     "register",

@@ -16,6 +16,7 @@ __all__ = [
     "Selector",
     "Stump",
     "Tree",
+    "Within",
     "base_learner_from",
     "spec_of",
 ]
@@ -30,6 +31,7 @@ _HOMES = {
     "Selector": ".stump",
     "Stump": ".stump",
     "Tree": ".tree",
+    "Within": ".within",
     "base_learner_from": ".registry",
     "spec_of": ".registry",
 }
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from .registry import base_learner_from, spec_of
     from .stump import Indicator, Selector, Stump
     from .tree import Tree
+    from .within import Within
 
 
 def __getattr__(name: str):

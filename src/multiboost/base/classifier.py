@@ -71,6 +71,8 @@ class BaseClassifier:
         Sums of G and H, under the virtual labels of the active term.
     score : float
         Of the criterion.
+    kept : list of Dag or None
+        What the model keeps, where that is not what boosting sees: base regressors.
     """
 
     terms: list[Dag]
@@ -79,6 +81,7 @@ class BaseClassifier:
     sum_g: np.ndarray
     sum_h: np.ndarray
     score: float
+    kept: list[Dag] | None = None
 
     @property
     def votes(self) -> np.ndarray:
@@ -127,7 +130,7 @@ class BaseClassifier:
         """The same classifier with other votes in the leaves of the active term."""
         terms = list(self.terms)
         terms[self.active] = terms[self.active].with_values(votes)
-        return BaseClassifier(terms, self.leaf, self.active, self.sum_g, self.sum_h, self.score)
+        return replace(self, terms=terms)
 
 
 def constant_classifier(votes: np.ndarray, n_rows: int) -> BaseClassifier:

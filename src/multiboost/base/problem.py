@@ -29,6 +29,7 @@ from .classifier import BaseClassifier
 # row costs little there, but to search a column in vain costs as much as ever.
 _LIGHT, _LIGHT_NARROW, _NARROW = 2.0**-5, 2.0**-8, 40
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
+_NO_RIDGE = 1e-6  # of least squares, in units of the mean weight of a row
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
 
 
@@ -174,6 +175,8 @@ class Problem:
         Those of the user's table that may be cut, None: all.
     virtual : Virtual or None
         Where labels are those of a term of a product.
+    wanted : ndarray (n, 1) or None
+        What base regressors should say, see ``data.median``.
     scratch : Scratch
     """
 
@@ -186,6 +189,7 @@ class Problem:
     edge: float = 0.0
     columns: np.ndarray | None = None
     virtual: Virtual | None = None
+    wanted: np.ndarray | None = None
     scratch: Scratch = field(default_factory=Scratch)
 
     @property
@@ -365,11 +369,31 @@ class Problem:
             criterion, unit=unit, scale_g=old.scale_g / old.unit * unit, scale_h=old.scale_h / old.unit * unit
         )
         found = replace(self, criterion=criterion, record=record, virtual=virtual)
+        found._fill()
+        return found
+
+    def _fill(self) -> None:
+        """The payload from G and H."""
+        record = self.record
         self.team.run(
-            quantise, quantise_calls(criterion.layout, record.payload, self.n_labels), found.pull.reshape(-1),
+            quantise, quantise_calls(self.criterion.layout, record.payload, self.n_labels), self.pull.reshape(-1),
             record.h.reshape(-1), record.payload, self.n_labels, record.chunk_start, record.bounds, record.scale_g,
             record.scale_h, alone=self.is_small,
         )  # fmt: skip
+
+    def least_squares(self) -> Problem:
+        """The problem of fitting what is wanted, with the weights of this one: G = w y and H = w."""
+        weight = np.abs(self.pull)
+        pull = weight * self.wanted
+        criterion = CRITERIA.get("newton").of_run(_NO_RIDGE, self.n_rows)
+        unit = 2.0 ** criterion.number(pull.size)[1]
+        total = float(np.abs(pull).sum())
+        record = self._borrowed(
+            criterion, g=pull, h=weight, unit=unit, scale_g=unit / total if total > 0 else 0.0,
+            scale_h=unit / float(weight.sum()),
+        )  # fmt: skip
+        found = replace(self, criterion=criterion, record=record, virtual=None)
+        found._fill()
         return found
 
     def for_edge(self) -> Problem:

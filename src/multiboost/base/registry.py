@@ -17,8 +17,9 @@ from .learner import LEARNERS, BaseLearner
 from .product import Product
 from .stump import Indicator, Selector, Stump
 from .tree import Tree
+from .within import Within
 
-for learner in (Stump, Tree, Product, Selector, Indicator):
+for learner in (Stump, Tree, Product, Selector, Indicator, Within):
     LEARNERS.register(learner)
 
 

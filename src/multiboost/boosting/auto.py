@@ -4,7 +4,7 @@ What is set is fixed; the comparison runs over the rest.  A user who sets nothin
 held-out rows finds better: exponential loss with real votes, which wins on clean tables, above all with many
 classes, or logistic loss with smaller trees and steps, which wins on noisy ones.  Small tables are sampled afresh for
 every round.  Large tables may be worth larger trees: these are tried on ever larger samples.
-``docs/defaults.md`` has the measurements.
+``docs/notes/defaults.md`` has the measurements.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..data.table import Table
@@ -44,3 +46,30 @@ class HeldOut:
     @property
     def risk(self) -> float:
         return self.loss.risk(self.scores, self.target)
+
+
+class HeldOutVotes(HeldOut):
+    """The same where rounds are awarded: F is the sum of alpha times +1 where a round is right, else -1.
+
+    Parameters
+    ----------
+    like : HeldOut
+        With a target that has ``numbers``.
+    is_right : callable
+        ``(said, wanted)``, both (n, 1), to bool.
+    """
+
+    def __init__(self, like: HeldOut, is_right: Callable[[np.ndarray, np.ndarray], np.ndarray]):
+        super().__init__(like.table, like.target, like.loss)
+        self.is_right = is_right
+
+    def begin(self, start, team):
+        self.scores = np.zeros(self.target.signed.shape)
+        self.add(start, team)
+
+    def add(self, ensemble, team):
+        for t, alpha in enumerate(ensemble.size):
+            said = np.zeros(self.scores.shape)
+            ensemble.add_scores(self.rows, said, t, t + 1, team)
+            assert self.target.numbers is not None
+            self.scores += alpha * np.where(self.is_right(said, self.target.numbers), 1.0, -1.0)

@@ -186,9 +186,8 @@ class Run:
 
     def fingerprint(self) -> dict[str, str]:
         """Hashes of everything that the rounds of a run depend on, by what it is; not of how bins are laid out."""
-        target = self.target
         digest = hashlib.blake2b(digest_size=16)
-        for array in (target.signed, target.wanted, target.group_start):
+        for array in self.target.arrays():
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
         return {

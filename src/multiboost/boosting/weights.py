@@ -85,7 +85,7 @@ class Weights:
             chunk_start=chunk_start,
         )
         rows = Rows(np.arange(n, dtype=ROW), np.zeros(0, ROW))
-        self.problem = Problem(layout, criterion, record, rows, team, seed)
+        self.problem = Problem(layout, criterion, record, rows, team, seed, wanted=target.numbers)
         self._out = np.zeros(5)
         self._advance(np.zeros((0, n), NODE), np.zeros(0, np.intp), np.zeros((0, n_labels)))
 
@@ -144,6 +144,11 @@ class Weights:
             advance, loss.shifted, loss.normalised, self._calls, self._flat, leaf, offset, values,
             record.payload, record.bounds, record.unit, self._out, alone=problem.is_small,
         )  # fmt: skip
+        if np.isnan(self._out[1:3]).any():
+            raise ValueError(
+                f"loss {loss.name!r}: the loss or the pull of a pair of the training set is NaN; a loss must be finite "
+                "for all numbers that y holds and all scores"
+            )
         # A new problem: what the old one has cached depends on the old weights.
         record = replace(record, scale_g=float(self._out[3]), scale_h=float(self._out[4]))
         self.problem = replace(problem, record=record, edge=edge)

@@ -283,6 +283,47 @@ def report(
 
 
 @app.command(cls=Command)
+def export(
+    model: Model,
+    to: Annotated[str, typer.Option("--to", help="c, onnx, conifer or python.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write; of C the header is beside it.")],
+    name: Annotated[
+        str | None, _option("--name", help="What C identifiers begin with. [the name of the file]", panel=_OUT)
+    ] = None,
+    precision: Annotated[
+        str | None, _option("--precision", help="C, ONNX: double or float. [double]", panel=_OUT)
+    ] = None,
+    proba: Annotated[bool, _option("--proba", help="C: probabilities too; they need math.h.", panel=_OUT)] = False,
+    fixed: Annotated[
+        list[str] | None,
+        _option("--fixed", help="C: integers, such as q8.8; or COLUMN=q8.8, for every column.", panel=_OUT),
+    ] = None,
+    categories: Annotated[
+        str | None, _option("--categories", help="ONNX: codes or names of nominal columns. [codes]", panel=_OUT)
+    ] = None,
+) -> None:
+    """Write a model as C99, ONNX, conifer's dictionary or one Python file."""
+    _call("export", **locals())
+
+
+@app.command("import", cls=Command)
+def import_(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A model of the C++ program, *.shyp.xml, also with gzip.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+    columns: Annotated[
+        str | None,
+        _option("--columns", help="Data file with the model's columns; else those it tests.", panel=_READ),
+    ] = None,
+    target: Target = None,
+    format: Format = None,
+    ignore: Ignore = None,
+    multilabel: Annotated[bool, _option("--multilabel", help="Its classes are labels.", panel=_MODEL)] = False,
+) -> None:
+    """Make a model file of a model of the C++ program MultiBoost."""
+    _call("importing", **locals())
+
+
+@app.command(cls=Command)
 def warmup(quiet: Quiet = False) -> None:
     """Compile the kernels now, so that the first training does not wait for it."""
     _call("warmup", **locals())

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ..estimators.saving import load_model
-from ..evaluation import Evaluation, RegressionEvaluation, evaluate, staged_evaluation
+from ..evaluation import Evaluation, RegressionEvaluation, evaluate, named_importances, remarks, staged_evaluation
+from ..visible import visible
 from .display import console, measured, table_of
 from .examples import examples_for
 
 _MOST_CLASSES = 30  # of a confusion matrix in a terminal
+_ONE = {"binary": "class", "multiclass": "class", "multitask": "class", "multilabel": "label"}
 _MOST_MISTAKES = 20  # where the matrix is wider
 
 
@@ -28,24 +30,63 @@ def run(model: Path, data: str, staged: bool, target, format, delimiter, labels,
         print(found.to_json())
         return
     out = console(stderr=False)
-    out.print(table_of([(name.replace("_", " "), measured(name, value)) for name, value in found.headline().items()]))
+    out.print(table_of(_headline(found)))
+    for remark in remarks(found, named_importances(classifier), classifier.n_features_in_):
+        out.print()
+        out.print(f"Note: {visible(remark.text)}")
     _SHOW[type(found)](found, out)
+
+
+def _headline(found) -> list[tuple[str, str]]:
+    """The numbers that come first, their intervals, and what they are beside the best constant."""
+    of_name = {found.CALLED.get(name, name): interval for name, interval in found.intervals.items()}
+    rows = []
+    for name, value in found.headline().items():
+        interval = of_name.get(name)
+        beside = f"  ({measured(name, interval.low)} to {measured(name, interval.high)})" if interval else ""
+        rows.append((name.replace("_", " "), f"{measured(name, value)}{beside}"))
+    compared = found.comparison()
+    return [*rows, (f"beside {compared.what}", compared.numbers)] if compared else rows
 
 
 def _show_labels(found: Evaluation, out) -> None:
     """Label by label, who is taken for whom, and the margins."""
-    if len(found.labels) > 1:
-        out.print()
-        aucs = [(label.name, "" if label.auc is None else f"{label.auc:.4f}") for label in found.labels]
-        out.print(table_of(aucs, ["label", "AUC"]))
     for task in found.tasks:
         out.print()
         out.print(_confusion(task, out))
+    out.print()
+    out.print(_by_class(found))
+    if found.labels and found.labels[0].thresholds and len(found.labels) == 1:
+        out.print()
+        out.print(_thresholds(found.labels[0]))
     if found.margins is not None:
         out.print()
         margins = found.margins
         shown = {"least": margins.least, "median": margins.median, "mean": margins.mean, "below 0": margins.negative}
         out.print(table_of([(f"margin, {name}", f"{value:.4f}") for name, value in shown.items()]))
+
+
+def _by_class(found: Evaluation):
+    """Precision, recall and F1 of every class, of every label, or of the classes of every task; and the areas."""
+    if found.kind == "multilabel":
+        classes = [(task.name, task.by_class[1]) for task in found.tasks]
+    else:
+        classes = [(f"{t.name}:{c.name}" if t.name else c.name, c) for t in found.tasks for c in t.by_class]
+    # Of two classes there is one label, the second class.
+    areas = [label.auc for label in found.labels] if len(found.labels) > 1 else [found.auc] * len(classes)
+    rows = [
+        (name, f"{c.weight:g}", *map(_text, (c.precision, c.recall, c.f1, area)))
+        for (name, c), area in zip(classes, areas, strict=True)
+    ]
+    return table_of(rows, [_ONE[found.kind], "rows", "precision", "recall", "F1", "AUC"])
+
+
+def _thresholds(label):
+    """What comes of calling rows so from some probabilities on."""
+    names = ("threshold", "called", "precision", "recall", "f1", "false_alarms", "error")
+    rows = [tuple(measured(name, getattr(t, name)) for name in names) for t in label.thresholds]
+    header = [f"{label.name}, from probability", "called", "precision", "recall", "F1", "false alarms", "error"]
+    return table_of(rows, header)
 
 
 def _show_numbers(found: RegressionEvaluation, out) -> None:
@@ -57,7 +98,10 @@ def _show_numbers(found: RegressionEvaluation, out) -> None:
         out.print(table_of(rows, ["target", "rows", "RMSE", "of the mean", "MAE", "R2", "relative error"]))
     else:
         out.print()
-        out.print(table_of([("rmse of the mean", measured("rmse", found.rmse_of_mean)), ("rows", str(found.n_rows))]))
+        shown = {"rmse of the mean": found.rmse_of_mean, "mae of the median": found.mae_of_median}
+        out.print(
+            table_of([*((name, measured("rmse", value)) for name, value in shown.items()), ("rows", str(found.n_rows))])
+        )
     quantiles = [
         (
             f"{t.name}:{q.level:g}" if t.name else f"{q.level:g}",

@@ -77,7 +77,8 @@ def _facts(classifier) -> dict[str, Any]:
         # What only some estimators have.
         **{name: _plain(getattr(classifier, name)) for name in _SOME if hasattr(classifier, name)},
         "seed": classifier.random_state,
-        "training_error": float(classifier.history_["training_error"][-1]),
+        # Not known of a model of the C++ program.
+        **{name: float(v[-1]) for name, v in classifier.history_.items() if name == "training_error"},
         "digest": classifier.ensemble_.digest(),
     }
 

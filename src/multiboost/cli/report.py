@@ -17,5 +17,8 @@ def run(model: Path, data: str, out: Path, title, target, format, delimiter, lab
     check_writable(out, "--out")
     classifier = load_model(model).set_params(n_jobs=jobs)
     examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, delimiter)
-    write_report(classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title)
+    write_report(
+        classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title, data_file=data,
+        model_file=model,
+    )  # fmt: skip
     console().print(visible(f"{out} written"))

@@ -25,6 +25,8 @@ class TargetKind(ABC):
         Whether y has one column.
     measure : str
         Which error learning curves show.
+    adds_up : bool
+        Whether scores are sums of what rounds say; else they are their weighted medians.
     losses : tuple of str
         Those that are compared where the user leaves the loss open.
     """
@@ -32,6 +34,7 @@ class TargetKind(ABC):
     name: str
     is_single: bool
     measure = "error"
+    adds_up = True
     losses: tuple[str, ...] = ()
 
     def __init__(self, classes: list[np.ndarray]):

@@ -37,6 +37,8 @@ class Target:
         The one positive label of each sample, where there is exactly one.
     row_weight : ndarray (n,) or None
         For quantiles; None where all rows weigh the same.
+    numbers : ndarray (n, 1) or None
+        What base regressors should say, where rows are labels for whether they do.
     """
 
     kind: LabelKind
@@ -47,6 +49,7 @@ class Target:
     task_weight: np.ndarray
     positive: np.ndarray | None
     row_weight: np.ndarray | None
+    numbers: np.ndarray | None = None
 
     def __init__(self, kind: LabelKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
         self.kind = kind
@@ -100,6 +103,10 @@ class Target:
         part.positive = None if self.positive is None else self.positive[rows]
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
         return part
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All that rounds depend on, for fingerprints."""
+        return self.signed, self.wanted, self.group_start
 
     @property
     def n_pairs(self) -> float:

@@ -32,6 +32,7 @@ from ..data.target import Target
 from ..kernels.compiler import when_compiling
 from ..kernels.team import Team
 from ..kernels.warm import warm
+from ..losses import Loss
 from ..memory import need
 from ..model.ensemble import Ensemble
 from ..model.model import Columns, Model
@@ -185,7 +186,7 @@ class Booster(BaseEstimator, ABC):
             if checkpoint or resumed is not None:
                 binned.digest()  # while the bins are there
             if going_on:
-                plan, start = self.plan_, self._start(data.table, team)
+                plan, start = self.plan_, self._start(data, team)
             elif resumed is not None:
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
             else:
@@ -206,6 +207,9 @@ class Booster(BaseEstimator, ABC):
                 every.step = max(1, rounds // 10) if self.verbose == 1 else 1
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
             keep = run.run(rounds, [*watching, *saved])
+            if run.n_rounds == 0 and not data.target.kind.adds_up:
+                few = " of 1 sample" if data.target.n_rows == 1 else ""
+                raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
             if run.n_rounds == 0:
                 run.add_constant()
                 keep = 1
@@ -274,10 +278,10 @@ class Booster(BaseEstimator, ABC):
         other.__dict__ = {**vars(self), **_of_columns(columns), "model_": _Known(columns)}
         return other
 
-    def _start(self, table: Table, team: Team) -> Start:
+    def _start(self, data: _Table, team: Team) -> Start:
         """Where a warm start goes on from."""
         model = self.model_
-        return Start(model.ensemble, model.scores(table, team), model.history, model.state)
+        return Start(model.ensemble, model.scores(data.table, team), model.history, model.state)
 
     def _rounds_to_go(self, plan: Plan, start: Start | None) -> int:
         made = 0 if start is None else start.ensemble.n_rounds
@@ -301,6 +305,7 @@ class Booster(BaseEstimator, ABC):
             plan=run.plan.to_dict(),
             history={name: np.array(values[:n_rounds]) for name, values in run.history.items()},
             state=run.learned(n_rounds),
+            n_rows=data.table.n_rows,
             data=provenance,
             estimator=type(self).__name__,
             parameters=saved_parameters(self),
@@ -330,6 +335,12 @@ class Booster(BaseEstimator, ABC):
         self.__dict__ = {**kept, **fitted}
 
     # What a user may ask of a fitted one.
+
+    @property
+    def answer_loss_(self) -> Loss:
+        """What answers are measured with: the loss of the training."""
+        check_is_fitted(self)
+        return self.plan_.loss
 
     @property
     def categories_(self) -> list[np.ndarray | None]:

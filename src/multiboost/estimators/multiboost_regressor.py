@@ -8,7 +8,7 @@ from ..losses import LOSSES
 from ..losses.quantile import Quantile
 from .parameters import documented
 from .reals import RealBooster
-from .wishes import check_wishes, part_of, wishes_of
+from .wishes import check_wishes, losses_of, part_of, wishes_of
 
 
 @documented
@@ -113,7 +113,7 @@ class MultiBoostRegressor(RealBooster):
         if isinstance(self.loss, str) and self.loss == "quantile":
             loss = Quantile(self.quantile)
         else:
-            loss = part_of("loss", LOSSES, self.loss)
+            loss = part_of("loss", LOSSES, self.loss, losses_of(of_numbers=True))
         return wishes_of(self, loss=loss)
 
     def _plan(self, binned, target, team):

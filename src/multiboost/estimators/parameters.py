@@ -121,6 +121,17 @@ PARAMETERS: dict[str, Parameter] = {
             option="quantile", several=True, short="In (0, 1); repeat it for several. Sets --loss quantile.",
         ),
         Parameter(
+            "eps", "float or None",
+            "How near a base regressor must come to be right about a row, in units of y.  None is the distance "
+            "within which the first one has nine tenths of the rows.",
+            float, 0, above=True, is_open=True,
+        ),
+        Parameter(
+            "gamma", "float",
+            "Margin that the vote aims at, at least 0 and below 1: (1 + gamma) / 2 of it should be right about a row.",
+            float, 0, 1,
+        ),
+        Parameter(
             "criterion", "str or None",
             'What the best cut is: "edge", "z" or "newton", or the name of a registered criterion.  None is the '
             "edge for discrete votes, Newton's gain for losses with a curvature, and Z for the others.",

@@ -21,7 +21,7 @@ from ..steps import STEPS
 _NOT_SAVED = ("n_jobs", "verbose")
 _REGISTRIES = {"loss": LOSSES, "step": STEPS, "row_sampler": ROW_SAMPLERS, "column_sampler": COLUMN_SAMPLERS}
 # Where the estimators are that a file may name; others are known once their module is imported.
-_HOMES = ("multiboost_classifier", "multiboost_regressor", "adaboost_mh")
+_HOMES = ("multiboost_classifier", "multiboost_regressor", "adaboost_mh", "median_boost")
 
 
 def saved_parameters(estimator) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def wishes_of(estimator, **more: Any) -> Wishes:
         "seed": seed_of(estimator.random_state),
     }
     if "loss" not in more:
-        given["loss"] = None if _is_auto(estimator.loss) else part_of("loss", LOSSES, estimator.loss)
+        names = ["auto", *losses_of(of_numbers=False)]
+        given["loss"] = None if _is_auto(estimator.loss) else part_of("loss", LOSSES, estimator.loss, names)
     return Wishes(**{**given, **more})
 
 
@@ -51,7 +52,7 @@ def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None
     loss = wishes.loss
     if loss is not None and loss.of_numbers != of_numbers:
         what = "numbers" if loss.of_numbers else "labels"
-        names = ", ".join(repr(name) for name in LOSSES if LOSSES.get(name).of_numbers == of_numbers)
+        names = ", ".join(map(repr, losses_of(of_numbers)))
         raise ValueError(f"loss={loss.name!r} is a loss of {what}; {type(estimator).__name__} has {names}")
     if isinstance(loss, PairLoss):
         loss.check_formulas()
@@ -60,6 +61,11 @@ def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None
     if estimator.learning_rate is not None and wishes.step is not None and not isinstance(estimator.step, str):
         raise ValueError("learning_rate and step both say how far to go; give the rate to the step")
     wishes.check()
+
+
+def losses_of(of_numbers: bool) -> list[str]:
+    """Names of the losses of numbers, or of labels."""
+    return [name for name in LOSSES if LOSSES.get(name).of_numbers == of_numbers]
 
 
 def _is_auto(loss: Any) -> bool:
@@ -76,16 +82,16 @@ def _step(estimator) -> Step | None:
     return replace(step, learning_rate=float(estimator.learning_rate))  # type: ignore[type-var]
 
 
-def part_of(parameter: str, registry, given):
-    """A plug-in from its name or from itself; None stays None."""
+def part_of(parameter: str, registry, given, names=None):
+    """A plug-in from its name or from itself; None stays None.  A message offers ``names``, or all there are."""
     if given is None or isinstance(given, Plugin):
         return given
     if not isinstance(given, str):
         raise ValueError(f"{parameter} must be the name of a {registry.what} or one itself; got {given!r}")
     name, _, number = (given, "", "") if given in registry else given.partition(":")
     if name not in registry:
-        names = ["auto", *registry] if parameter == "loss" else list(registry)
-        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, names))}; got {given!r}")
+        offered = ", ".join(map(repr, registry if names is None else names))
+        raise ValueError(f"{parameter} must be one of {offered}; got {given!r}")
     kind = registry.get(name)
     try:
         return kind(_number(parameter, kind, given, number)) if number else kind()

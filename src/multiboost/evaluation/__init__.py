@@ -1,21 +1,32 @@
 """What can be said about a fitted estimator: numbers, rules, shapes, pictures."""
 
+from .constant import Constant
+from .dependence import Dependence, partial_dependence
 from .evaluating import evaluate, staged_evaluation
-from .evaluation import Evaluation, LabelEvaluation, Mistake, TaskEvaluation
+from .evaluation import ClassEvaluation, Evaluation, LabelEvaluation, Mistake, TaskEvaluation
 from .explain import Importance, RoundRules, named_importances, round_rules
+from .intervals import Interval
 from .learning import LearningCurves, learning_curves
+from .permuting import PermutationImportance, permutation_importances
 from .regression import QuantileEvaluation, RegressionEvaluation, RegressionMistake, TargetEvaluation
+from .remarks import Remark, remarks
 from .shapes import Shape, Shapes, additive_shapes, is_additive
 
 __all__ = [
+    "ClassEvaluation",
+    "Constant",
+    "Dependence",
     "Evaluation",
     "Importance",
+    "Interval",
     "LabelEvaluation",
     "LearningCurves",
     "Mistake",
+    "PermutationImportance",
     "QuantileEvaluation",
     "RegressionEvaluation",
     "RegressionMistake",
+    "Remark",
     "RoundRules",
     "Shape",
     "Shapes",
@@ -26,6 +37,9 @@ __all__ = [
     "is_additive",
     "learning_curves",
     "named_importances",
+    "partial_dependence",
+    "permutation_importances",
+    "remarks",
     "round_rules",
     "staged_evaluation",
 ]

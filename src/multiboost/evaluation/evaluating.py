@@ -39,16 +39,23 @@ class View:
         ``(answers, scores, n_rounds, size, slope, loss)`` -> that beside the scores of a round.
     evaluation : callable
         ``(outcome, curves=, n_bins=, n_mistakes=)`` -> numbers.
+    said : callable
+        ``(kind, scores, slope)`` -> what users read, (n, columns): probabilities of labels, predictions, or the scores.
     """
 
     answers: Callable[..., Any]
     outcome: Callable[..., Any]
     evaluation: Callable[..., Any]
+    said: Callable[..., np.ndarray] = lambda kind, scores, slope: scores
 
 
 VIEWS: dict[type, View] = {  # by the class of a TargetKind
-    LabelKind: View(Answers, Outcome, evaluation_of),
-    Real: View(Numbers, Residuals, regression_of),
+    LabelKind: View(
+        Answers, Outcome, evaluation_of, lambda kind, scores, slope: kind.label_probabilities(scores, slope)
+    ),
+    Real: View(
+        Numbers, Residuals, regression_of, lambda kind, scores, slope: kind.values(scores).reshape(len(scores), -1)
+    ),
 }
 
 
@@ -74,7 +81,7 @@ def outcome_of(clf, X, y, sample_weight=None):
     check_consistent_length(np.empty(table.n_rows), answers.weight)
     with Team(thread_count(clf.n_jobs)) as team:
         scores = model.scores(table, team)
-    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.plan_.loss)
+    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.answer_loss_)
 
 
 def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]:
@@ -107,7 +114,7 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]
         for t, scores in enumerate(model.staged_scores(table, team), start=1):
             if t in wanted:
                 slope = model.slope_after(t)
-                yield view.outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.plan_.loss)
+                yield view.outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.answer_loss_)
             if t == max(wanted):
                 return
 
@@ -126,9 +133,10 @@ def evaluate(
         NaN, None and NA in several columns are unknown and take no part.
     sample_weight : array of shape (n_samples,), default=None
     curves : bool, default=True
-        Whether to keep what pictures show: ROC curves, reliability and margins; of numbers points and histograms.
+        Whether to keep what pictures show (ROC curves, precision and recall, reliability, margins; of numbers points
+        and histograms) and intervals, which take a moment.
     n_bins : int, default=10
-        Of reliability.
+        Of reliability; neighbours are put together until each has 20 rows.
     n_mistakes : int, default=20
         How many of the largest mistakes to keep.
     values : bool, default=True

@@ -7,8 +7,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from .curves import N_BINS, Margins, Reliability, Roc, area, positive_rates, reliability, roc
-from .measures import Measures
+from .constant import Constant, advantage_of, constant_of, intervals_of
+from .curves import (
+    N_BINS,
+    Margins,
+    PrecisionRecall,
+    Reliability,
+    Roc,
+    Threshold,
+    area,
+    average_precision,
+    positive_rates,
+    precision_recall,
+    reliability,
+    roc,
+    thinned_precision_recall,
+    threshold_table,
+)
+from .intervals import Interval
+from .measures import Comparison, Measures, share
 from .outcome import Outcome, mean_of_known
 
 
@@ -26,7 +43,12 @@ class LabelEvaluation:
         Share of rows where F has the wrong sign, (3.10) for this label alone.
     auc : float or None
         Area under the ROC curve; None where all rows have the label or none has.
+    average_precision : float or None
+        Mean precision over the rows that have the label; None where none has.
     roc : Roc or None
+    precision_recall : PrecisionRecall or None
+    thresholds : list of Threshold
+        What comes of calling it from some probabilities on; empty for one class of many.
     reliability : Reliability or None
     """
 
@@ -35,8 +57,35 @@ class LabelEvaluation:
     prevalence: float | None
     error: float | None
     auc: float | None
+    average_precision: float | None = None
     roc: Roc | None = None
+    precision_recall: PrecisionRecall | None = None
+    thresholds: list[Threshold] = field(default_factory=list)
     reliability: Reliability | None = None
+
+
+@dataclass
+class ClassEvaluation:
+    """One class of a task.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        Of its rows.
+    precision : float or None
+        Share of the rows called so that are; None where none is called so.
+    recall : float or None
+        Share of its rows that are called so; None where there are none.
+    f1 : float or None
+        Their harmonic mean; None where there are neither such rows nor such answers.
+    """
+
+    name: str
+    weight: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
 
 
 @dataclass
@@ -52,6 +101,7 @@ class TaskEvaluation:
         None where no answer is known.
     confusion : list of list of float
         Weight of the rows of each class (row) that were called each class (column).
+    by_class : list of ClassEvaluation
     """
 
     name: str
@@ -60,6 +110,7 @@ class TaskEvaluation:
     balanced_error: float | None
     log_loss: float | None
     confusion: list[list[float]]
+    by_class: list[ClassEvaluation] = field(default_factory=list)
 
 
 @dataclass
@@ -120,6 +171,12 @@ class Evaluation(Measures):
         Of all pairs of row and label, as ``clf.margins``.
     mistakes : list of Mistake
         The largest ones first.
+    constant : Constant or None
+        What always giving the most frequent answer would do.
+    intervals : dict of str to Interval
+        Of the error and the log-loss, of several labels also of the Hamming loss.
+    advantage : Interval or None
+        By how much the constant's error (Hamming loss of several labels) is above the model's.
     """
 
     HEADLINE: ClassVar[tuple[str, ...]] = ("error", "hamming_loss", "balanced_error", "log_loss", "auc")
@@ -138,22 +195,27 @@ class Evaluation(Measures):
     labels: list[LabelEvaluation]
     margins: Margins | None = None
     mistakes: list[Mistake] = field(default_factory=list)
+    constant: Constant | None = None
+    intervals: dict[str, Interval] = field(default_factory=dict)
+    advantage: Interval | None = None
+
+    def comparison(self):
+        if self.constant is None:
+            return None
+        several = self.kind == "multilabel"
+        ours, theirs = (x.hamming_loss if several else x.error for x in (self, self.constant))
+        if ours is None or theirs is None:
+            return None
+        answer = self.constant.answer
+        what = f"always answering \u201c{answer}\u201d" if answer else "always giving the most frequent answers"
+        wrong = "of the labels are wrong" if several else "are wrong"
+        return Comparison(what, f"{share(ours)} {wrong} instead of {share(theirs)}", theirs - ours)
 
 
 def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mistakes: int = 0) -> Evaluation:
     """Put numbers on an outcome."""
     a = outcome.answers
-    tasks = [
-        TaskEvaluation(
-            name=a.kind.question_names[q],
-            classes=a.kind.answer_names(q),
-            error=outcome.question_error(q),
-            balanced_error=outcome.balanced_error(q),
-            log_loss=outcome.log_loss(q),
-            confusion=outcome.confusion(q).tolist(),
-        )
-        for q in range(outcome.n_questions)
-    ]
+    tasks = [_task(outcome, q) for q in range(outcome.n_questions)]
     labels = [_label(outcome, k, name, curves, n_bins) for k, name in enumerate(a.kind.label_names())]
     return Evaluation(
         kind=a.kind.name,
@@ -170,6 +232,41 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
         labels=labels,
         margins=outcome.margins() if curves else None,
         mistakes=_mistakes(outcome, n_mistakes),
+        constant=constant_of(outcome),
+        intervals=intervals_of(outcome) if curves else {},
+        advantage=advantage_of(outcome) if curves else None,
+    )
+
+
+def _task(outcome: Outcome, q: int) -> TaskEvaluation:
+    kind, confusion = outcome.answers.kind, outcome.confusion(q)
+    classes, is_so, called, right = (
+        kind.answer_names(q),
+        confusion.sum(axis=1),
+        confusion.sum(axis=0),
+        np.diag(confusion),
+    )
+
+    def part(above: float, below: float) -> float | None:
+        return float(above / below) if below > 0 else None
+
+    return TaskEvaluation(
+        name=kind.question_names[q],
+        classes=classes,
+        error=outcome.question_error(q),
+        balanced_error=outcome.balanced_error(q),
+        log_loss=outcome.log_loss(q),
+        confusion=confusion.tolist(),
+        by_class=[
+            ClassEvaluation(
+                name=name,
+                weight=float(is_so[k]),
+                precision=part(right[k], called[k]),
+                recall=part(right[k], is_so[k]),
+                f1=part(2 * right[k], is_so[k] + called[k]),
+            )
+            for k, name in enumerate(classes)
+        ],
     )
 
 
@@ -178,14 +275,18 @@ def _label(outcome: Outcome, k: int, name: str, curves: bool, n_bins: int) -> La
     rows = np.flatnonzero((a.signs[:, k] != 0) & (a.weight > 0))
     positive, weight, p = a.signs[rows, k] > 0, a.weight[rows], outcome.probability[rows, k]
     total = float(weight.sum())
-    rates = positive_rates(positive, p, weight)
+    rates, found = positive_rates(positive, p, weight), precision_recall(positive, p, weight)
+    alone = a.kind.n_labels == 1 or not (a.kind.tasks or a.kind.is_single)  # not one class of many
     return LabelEvaluation(
         name=name,
         task=a.kind.question_of(k),
         prevalence=float(weight[positive].sum()) / total if total > 0 else None,
         error=float(weight[(outcome.scores[rows, k] > 0) != positive].sum()) / total if total > 0 else None,
         auc=None if rates is None else area(*rates[:2]),
+        average_precision=None if found is None else average_precision(*found[:2]),
         roc=roc(*rates) if curves and rates is not None else None,
+        precision_recall=thinned_precision_recall(*found) if curves and found is not None else None,
+        thresholds=threshold_table(positive, p, weight) if curves and alone else [],
         reliability=reliability(positive, p, weight, n_bins) if curves else None,
     )
 

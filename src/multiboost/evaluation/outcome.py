@@ -165,8 +165,11 @@ class Outcome:
     def log_loss(self, question: int) -> float | None:
         """Mean of -ln p of the right answer."""
         a = self.answers
-        p = np.clip(self.true_probability(question), _EPS, 1.0)
-        return mean(-np.log(p), a.weight[a.rows(question)])
+        return mean(self.surprise(question), a.weight[a.rows(question)])
+
+    def surprise(self, question: int) -> np.ndarray:
+        """-ln p of the right answer, for the rows of a question."""
+        return -np.log(np.clip(self.true_probability(question), _EPS, 1.0))
 
     def risk(self) -> float | None:
         """The loss that training minimises, with training's initial weights."""

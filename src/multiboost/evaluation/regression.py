@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .measures import Measures
+from .intervals import Interval, bootstrap
+from .measures import Comparison, Measures, share
 from .outcome import mean, mean_of_known
 from .residuals import Residuals
 
@@ -81,8 +82,8 @@ class TargetEvaluation:
         Rows in which it is known.
     rmse, mae, r2 : float or None
         None where nothing is known; R2 also where all rows hold the same number.
-    rmse_of_mean : float or None
-        RMSE of predicting the mean of these rows.
+    rmse_of_mean, mae_of_median : float or None
+        RMSE of predicting the mean of these rows, MAE of predicting their median.
     error : float or None
         The part of the best constant's loss that is left, 1 - R2 for the squared loss.
     risk : float
@@ -102,6 +103,7 @@ class TargetEvaluation:
     mae: float | None
     r2: float | None
     rmse_of_mean: float | None
+    mae_of_median: float | None
     error: float | None
     risk: float
     quantiles: list[QuantileEvaluation] = field(default_factory=list)
@@ -155,8 +157,8 @@ class RegressionEvaluation(Measures):
         loss of one target.
     risk : float
         The loss that training minimises, in its units.
-    rmse_of_mean : float or None
-        RMSE of predicting the mean of these rows.
+    rmse_of_mean, mae_of_median : float or None
+        RMSE of predicting the mean of these rows, MAE of predicting their median.
     pinball : float or None
         Mean over the quantiles; None where the model has none.
     coverage : float or None
@@ -164,6 +166,10 @@ class RegressionEvaluation(Measures):
     targets : list of TargetEvaluation
     mistakes : list of RegressionMistake
         Of the largest residuals; targets are compared in units of their spread.
+    intervals : dict of str to Interval
+        Of RMSE, MAE and R2.
+    advantage : Interval or None
+        The part of the best constant's loss that the model saves, 1 - ``error``.
     """
 
     HEADLINE: ClassVar[tuple[str, ...]] = ("rmse", "mae", "r2", "error", "pinball", "coverage")
@@ -180,10 +186,18 @@ class RegressionEvaluation(Measures):
     error: float | None
     risk: float
     rmse_of_mean: float | None
+    mae_of_median: float | None
     pinball: float | None
     coverage: float | None
     targets: list[TargetEvaluation]
     mistakes: list[RegressionMistake] = field(default_factory=list)
+    intervals: dict[str, Interval] = field(default_factory=dict)
+    advantage: Interval | None = None
+
+    def comparison(self):
+        if self.error is None:
+            return None
+        return Comparison("the best constant", f"{share(self.error)} of its loss is left", 1.0 - self.error)
 
 
 def regression_of(outcome: Residuals, *, curves: bool, n_bins: int = 0, n_mistakes: int = 0) -> RegressionEvaluation:
@@ -205,11 +219,53 @@ def regression_of(outcome: Residuals, *, curves: bool, n_bins: int = 0, n_mistak
         error=outcome.error(),
         risk=outcome.risk(),
         rmse_of_mean=average("rmse_of_mean"),
+        mae_of_median=average("mae_of_median"),
         pinball=mean_of_known([q.pinball for target in targets for q in target.quantiles]),
         coverage=average("coverage"),
         targets=targets,
         mistakes=_mistakes(outcome, targets, n_mistakes),
+        intervals=_intervals(outcome) if curves else {},
+        advantage=_advantage(outcome) if curves else None,
     )
+
+
+def _intervals(outcome: Residuals) -> dict[str, Interval]:
+    """Intervals of RMSE, MAE and R2, of several targets of their means."""
+    a = outcome.answers
+    known = ~np.isnan(a.y) & (a.weight > 0)[:, None]
+    weight = known * a.weight[:, None]
+    y = np.where(known, a.y, 0.0)
+    y = y - (weight * y).sum(axis=0) / np.maximum(weight.sum(axis=0), np.finfo(np.float64).tiny)  # squares stay small
+    rest = np.where(known, a.y - outcome.predicted, 0.0)
+    sums = np.hstack([weight, weight * rest**2, weight * np.abs(rest), weight * y, weight * y**2])
+
+    def mean_of(values: np.ndarray) -> np.ndarray:
+        return np.nanmean(values, axis=1) if np.isfinite(values).any() else values[:, 0]
+
+    def parts(drawn: np.ndarray) -> list[np.ndarray]:
+        total, *others = np.split(drawn, 5, axis=1)
+        return [other / total for other in others]
+
+    def r2(drawn: np.ndarray) -> np.ndarray:
+        square, _, center, spread = parts(drawn)
+        varies = spread - center**2
+        return mean_of(np.where(varies > 0, 1.0 - square / varies, np.nan))
+
+    found = {
+        "rmse": bootstrap(sums, lambda drawn: mean_of(np.sqrt(parts(drawn)[0]))),
+        "mae": bootstrap(sums, lambda drawn: mean_of(parts(drawn)[1])),
+        "r2": bootstrap(sums, r2),
+    }
+    return {name: interval for name, interval in found.items() if interval is not None}
+
+
+def _advantage(outcome: Residuals) -> Interval | None:
+    """What the model saves of the best constant's loss, row by row: a bootstrap."""
+    a, span = outcome.answers, float(outcome.answers.span.sum())
+    if not span > 0:
+        return None
+    ours, theirs = (a.target.loss.losses(s, a.target).sum(axis=1) for s in (outcome.scores, a.constant_scores))
+    return bootstrap((theirs - ours)[:, None] / span, lambda drawn: drawn[:, 0])
 
 
 def _target(outcome: Residuals, t: int, name: str, curves: bool) -> TargetEvaluation:
@@ -226,6 +282,7 @@ def _target(outcome: Residuals, t: int, name: str, curves: bool) -> TargetEvalua
         mae=mean(np.abs(y - predicted), w),
         r2=1.0 - square / spread if square is not None and spread else None,
         rmse_of_mean=_root(spread),
+        mae_of_median=None if center is None else mean(np.abs(y - _median(y, w)), w),
         error=outcome.target_error(t),
         risk=float(outcome.risks[t]),
         quantiles=[_quantile(float(level), y, values[:, k], w) for k, level in enumerate(a.kind.quantiles)],
@@ -237,6 +294,13 @@ def _target(outcome: Residuals, t: int, name: str, curves: bool) -> TargetEvalua
         found.dots = _dots(rows, predicted, y)
         found.residuals = _histogram(y - predicted, w)
     return found
+
+
+def _median(y: np.ndarray, weight: np.ndarray) -> float:
+    """The least number with half of the weight at or below it."""
+    order = np.argsort(y, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(y[order[np.searchsorted(below, 0.5 * below[-1])]])
 
 
 def _root(square: float | None) -> float | None:

@@ -39,7 +39,7 @@ class Numbers:
         self.y = y.reshape(len(y), -1)
         given = check_weights(sample_weight, len(y))
         self.weight = np.ones(len(y)) if given is None else given
-        self.target = RealTarget(self.kind, self.y, clf.plan_.loss, given)
+        self.target = RealTarget(self.kind, self.y, clf.answer_loss_, given)
 
     def rows(self, t: int) -> np.ndarray:
         """Rows in which a target is known."""
@@ -66,10 +66,13 @@ class Numbers:
     @cached_property
     def span(self) -> np.ndarray:
         """What the best constant leaves to be explained, (targets,); exactly 0 where all rows hold the same number."""
-        loss = self.target.loss
-        constant = np.tile(loss.initial_scores(self.target), (len(self.y), 1))
-        left = self.by_target(loss.losses(constant, self.target)) - self.least
+        left = self.by_target(self.target.loss.losses(self.constant_scores, self.target)) - self.least
         return np.where([self.is_constant(t) for t in range(self.kind.n_targets)], 0.0, left)
+
+    @property
+    def constant_scores(self) -> np.ndarray:
+        """The best constant of each target, for every row, (n, K)."""
+        return np.tile(self.target.loss.initial_scores(self.target), (len(self.y), 1))
 
     def is_constant(self, t: int) -> bool:
         """Whether all rows hold the same number, or none is known."""

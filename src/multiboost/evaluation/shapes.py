@@ -94,7 +94,7 @@ def column_of_rounds(clf) -> list[int | None]:
 
 def is_additive(clf) -> bool:
     """Whether a model has shape functions: every round asks about one column of the table."""
-    return all(j is not None and j < clf.n_features_in_ for j in column_of_rounds(clf))
+    return clf.model_.kind.adds_up and all(j is not None and j < clf.n_features_in_ for j in column_of_rounds(clf))
 
 
 def additive_shapes(clf) -> Shapes:
@@ -113,9 +113,11 @@ def additive_shapes(clf) -> Shapes:
     Raises
     ------
     ValueError
-        Where a round uses more than one column, or a classifier's answer.
+        Where a round uses more than one column, or a classifier's answer, or where rounds do not add up.
     """
     columns = column_of_rounds(clf)
+    if not clf.model_.kind.adds_up:
+        raise ValueError("the model is a weighted median of its rounds; only sums have shapes")
     e = clf.ensemble_
     for t, j in enumerate(columns, start=1):
         if j is None or j >= clf.n_features_in_:

@@ -7,7 +7,7 @@ arguments is an error when the caller is compiled.  A call costs what that of a 
 takes microseconds.  Such kernels return nothing and must not raise: there is nobody to tell.
 
 numba's own functions as arguments are checked in the same way, but to hand them to a kernel takes much longer each
-time, see ``docs/log.md``.
+time, see ``docs/notes/log.md``.
 """
 
 import hashlib

@@ -16,7 +16,7 @@ import numba
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
-from numba.extending import register_jitable
+from numba.extending import is_jitted, register_jitable
 
 # Most kernels allocate nothing, so that references to their arrays need not be counted; none
 # is called from C.  Both save a little of the time of compiling them.  What does not count
@@ -109,7 +109,7 @@ def when_compiling(say: Callable[[], None]) -> Iterator[None]:
 
 def part_of_kernels(function):
     """The same function, which kernels may call from now on; for Python it stays as it is."""
-    return register_jitable(function)
+    return function if is_jitted(function) else register_jitable(function)
 
 
 def is_ours(function) -> bool:

@@ -6,7 +6,7 @@ With y what is wanted (a number, or a label that is +1 or -1), f the score and a
     pull(y, f, a)         minus its derivative along f
     curvature(y, f, a)    its second derivative, or another positive number where that is 0
 
-They are plain functions of numbers, which numba compiles and NumPy calls with whole arrays.
+They are plain functions of numbers, or functions that numba has compiled already.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from . import Loss
 _POINTS = 200  # at which the formulas of a loss from elsewhere are compared
 _STEP = 1e-4
 _FAR = 3.0  # such points are this far from 0
+_HALVINGS = 60  # of an interval that holds the best constant
 
 
 @cache
@@ -127,7 +128,7 @@ class RealLoss(PairLoss):
         return center, _positive(float(np.average(np.abs(y - center), weights=weight)))
 
     def initial_scores(self, target):
-        """The best constant of every label: where the derivative of the risk is 0, by halving."""
+        """The best constant of every label."""
         return np.array([self._constant(target, k) for k in range(target.n_labels)])
 
     def _constant(self, target, k: int) -> float:
@@ -138,8 +139,15 @@ class RealLoss(PairLoss):
         return float(self.constant(y, w, a))
 
     def constant(self, y: np.ndarray, weight: np.ndarray, a: float) -> float:
-        """The best constant of one label."""
-        raise ValueError(f"loss {self.name!r} does not say what its best constant is")
+        """The best constant of one label: between the least and the largest number, where the pull changes its sign."""
+        pull = np.vectorize(self.pull, otypes=[np.float64])
+        low, high = float(y.min()), float(y.max())
+        if weight @ pull(y, low, a) <= 0 or weight @ pull(y, high, a) >= 0:
+            return float(np.average(y, weights=weight))  # not there: boosting finds it
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if weight @ pull(y, middle, a) > 0 else (low, middle)
+        return 0.5 * (low + high)
 
     def least(self, target) -> np.ndarray:
         """The least that the loss of each pair can be, (n, K)."""

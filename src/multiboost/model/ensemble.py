@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier
+from ..base.classifier import BaseClassifier, Dag, empty_leaf
 from ..data.table import Table
 from ..kernels.dtypes import NODE, apart
 from ..kernels.predict import add_scores
@@ -137,6 +137,42 @@ class Ensemble:
             self.set_start[:tests], self.sets[:n_bytes], self.phi,
         )  # fmt: skip
 
+    def dags(self) -> list[list[Dag]]:
+        """The terms of each round, with tests and leaves numbered from 0 in each."""
+        found: list[list[Dag]] = []
+        tests = leaves = n_bytes = 0
+        for t in range(self.n_rounds):
+            found.append([])
+            for term in range(self.first_term[t], self.first_term[t + 1]):
+                last = _first_of(self.root[term + 1 :], self.feature.size) if self.root[term] >= 0 else tests
+                child = self.child[tests:last]
+                n_leaves = int((~child).max(initial=leaves)) + 1 - leaves
+                end = _first_of(self.set_start[last:], self.sets.size)
+                starts = self.set_start[tests:last]
+                found[-1].append(
+                    Dag(
+                        self.feature[tests:last], self.threshold[tests:last], self.missing_right[tests:last],
+                        np.where(child >= 0, child - tests, child + leaves), self.gain[tests:last],
+                        self.values[leaves : leaves + n_leaves], np.where(starts >= 0, starts - n_bytes, -1),
+                        self.sets[n_bytes:end],
+                    )
+                )  # fmt: skip
+                tests, leaves, n_bytes = last, leaves + n_leaves, end
+        return found
+
+    def weighted(self, coefficients: np.ndarray) -> Ensemble:
+        """Every round times its coefficient, (rounds,); rounds of 0 are left out."""
+        n_columns = int(self.feature.max(initial=0)) + 1  # what phi computes is among them
+        builder = EnsembleBuilder(self.initial, n_columns)
+        for dags, c in zip(self.dags(), coefficients.tolist(), strict=True):
+            if c != 0:
+                active = int(np.argmax([np.abs(dag.values).max() for dag in dags]))
+                nothing = np.zeros((0, self.n_labels))
+                h = BaseClassifier(dags, empty_leaf(len(dags), 0), active, nothing, nothing, 0.0)
+                builder.append(h.scaled(c))
+        found = builder.build()
+        return replace(found, size=np.abs(coefficients * self.size)[coefficients != 0], phi=self.phi)
+
 
 def _first_of(roots: np.ndarray, otherwise: int) -> int:
     tests = roots[roots >= 0]
@@ -174,7 +210,7 @@ class EnsembleBuilder:
         feature, child, root, first_term, set_start = [], [], [], [], []
         terms = 0 if start is None else len(start.root)
         for h in self.rounds:
-            for dag in h.terms:
+            for dag in h.terms if h.kept is None else h.kept:
                 root.append(tests if dag.feature.size else ~leaves)
                 child.append(np.where(dag.child >= 0, dag.child + tests, dag.child - leaves))
                 feature.append(np.where(dag.feature >= 0, dag.feature, self.n_columns + len(phi) + ~dag.feature))
@@ -185,7 +221,7 @@ class EnsembleBuilder:
                 phi += dag.phi
                 tests += dag.feature.size
                 leaves += len(dag.values)
-            terms += len(h.terms)
+            terms += len(h.terms if h.kept is None else h.kept)
             first_term.append(terms)
 
         def joined(arrays, dtype, before, empty_shape=(0,)):

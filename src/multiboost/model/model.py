@@ -15,6 +15,7 @@ from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
 from .ensemble import Ensemble
+from .medians import quantiles_of, staged_medians
 from .single import Single
 
 STEEPEST = 2.0  # the slope of theory: a score is half the log odds of its label
@@ -66,6 +67,8 @@ class Model:
         A value for every round, by name.
     state : dict of ndarray
         What samplers and step have learned, for a training that goes on.
+    n_rows : int or None
+        Rows that it was trained on; None where that is not known.
     data : dict or None
         What is known of the training file.
     estimator : str
@@ -83,6 +86,7 @@ class Model:
     plan: dict[str, Any]
     history: dict[str, np.ndarray] = field(default_factory=dict)
     state: dict[str, np.ndarray] = field(default_factory=dict)
+    n_rows: int | None = None
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -104,15 +108,33 @@ class Model:
 
     def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
         """F of every row, (n, K); after all rounds or the first of them."""
+        if not self.kind.adds_up:
+            return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
         return self.ensemble.scores(table, team, n_rounds)
 
     def staged_scores(self, table: Table, team: Team) -> Iterator[np.ndarray]:
         """F of every row after each round, (n, K), good until the next round."""
+        if not self.kind.adds_up:
+            yield from staged_medians(self.ensemble, table, team)
+            return
         rows = self.ensemble.rows(table, 0, table.n_rows)
         scores = np.tile(self.ensemble.initial, (table.n_rows, 1))
         for t in range(self.n_rounds):
             self.ensemble.add_scores(rows, scores, t, t + 1, team)
             yield scores
+
+    def rounds(self, table: Table, team: Team) -> Iterator[np.ndarray]:
+        """What each round says of every row, (n, K), good until the next round."""
+        rows = self.ensemble.rows(table, 0, table.n_rows)
+        votes = np.empty((table.n_rows, self.ensemble.n_labels))
+        for t in range(self.n_rounds):
+            votes[:] = 0.0
+            self.ensemble.add_scores(rows, votes, t, t + 1, team)
+            yield votes
+
+    def quantiles(self, table: Table, team: Team, levels) -> np.ndarray:
+        """Quantiles of what the rounds say of every row, weighted by their sizes, (n, levels)."""
+        return quantiles_of(self.ensemble, table, team, levels)
 
     def slope_after(self, n_rounds: int) -> float:
         """The slope for the first rounds: margins grow with the votes, and the slope falls as they grow."""
@@ -139,4 +161,6 @@ class Model:
 
     def single(self) -> Single:
         """The model for one row at a time, without checks, within microseconds."""
+        if not self.kind.adds_up:
+            raise ValueError("the model is a weighted median of its rounds, and only sums are compiled; use predict")
         return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self.probabilities)

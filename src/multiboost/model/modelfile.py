@@ -122,6 +122,11 @@ def read_model(path, is_known: Callable[[dict, str], bool]) -> tuple[dict, dict[
     except MemoryError as error:
         raise ModelFileError(f"{path}: {str(error) or 'not enough memory for its arrays'}") from error
     except _DAMAGE as error:
+        if _is_xml(path):
+            raise ModelFileError(
+                f"{path} is XML. If it is a model of the C++ program, make a model file of it with multiboost import, "
+                "or read it with load_shyp"
+            ) from error
         raise ModelFileError(f"{path} is not a multiboost model, or was cut short or altered: {error}") from error
     except ValueError as error:
         if isinstance(error, ModelFileError):
@@ -161,3 +166,12 @@ def _shape_of(entry) -> tuple[tuple[int, ...], np.dtype]:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(entry)
     return shape, dtype
+
+
+def _is_xml(path: Path) -> bool:
+    """Whether a file begins as XML does, also one that gzip has compressed."""
+    with path.open("rb") as file:
+        start = file.read(64)
+    return start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<?xml", b"<multiboost")) or (
+        start.startswith(b"\x1f\x8b") and ".xml" in path.suffixes
+    )

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import __version__
 from ..data import kinds as _kinds  # noqa: F401  registers
+from ..data import median as _median  # noqa: F401  registers
 from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
@@ -49,6 +50,7 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         "tasks": len(model.kind.classes),
         "plan": model.plan,
         "n_features": int(model.columns.n),
+        "n_rows": model.n_rows,
         "slope": float(model.slope),
         "history": history,
         "state": sorted(model.state),
@@ -167,6 +169,9 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
     for name, kinds in (("data", (dict, type(None))), ("parameters", dict), ("plan", dict), ("estimator", str)):
         if not isinstance(header[name], kinds):
             raise ValueError(name)
+    n_rows = header.get("n_rows")  # files of earlier versions do not say
+    if not (n_rows is None or (type(n_rows) is int and n_rows >= 0)):
+        raise ValueError(f"n_rows {n_rows!r}")
     return Model(
         ensemble=Ensemble(**flat),
         kind=kind,
@@ -175,6 +180,7 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         plan=header["plan"],
         history={name: arrays[f"history.{name}"] for name in header["history"]},
         state={name: arrays[f"state.{name}"] for name in header["state"]},
+        n_rows=n_rows,
         data=header["data"],
         estimator=header["estimator"],
         parameters=header["parameters"],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..evaluation.curves import Margins, Reliability, Roc
+from ..evaluation.dependence import Dependence
+from ..evaluation.evaluation import LabelEvaluation
 from ..evaluation.learning import LearningCurves
 from ..evaluation.shapes import Shape
 from .markup import Html, join, number, percent, short, tag
@@ -14,6 +16,7 @@ N_COLOURS = 8
 _EARLY = 0.05  # share of the rounds that may lie above the picture of errors
 MOST_STEPS = 120  # of a shape that are drawn
 _CATEGORIES = 24
+_FEW_VALUES = 6  # of a column, each of which gets a dot
 
 
 def legend(entries: list[tuple[str, str]]) -> Html | None:
@@ -117,9 +120,9 @@ def area_text(auc: float | None) -> str:
     return "> 0.9999" if auc is not None and 0.99995 <= auc < 1.0 else number(auc, 4)
 
 
-def roc_small(curve: Roc | None, auc: float | None, name: str, chart: str) -> Html:
-    """A small ROC curve."""
-    axes = _unit_square().frame("false positives", "true positives", about=2, percent_x=False)
+def roc_picture(curve: Roc | None, auc: float | None, name: str, chart: str, *, large: bool = False) -> Html:
+    """A ROC curve."""
+    axes = _unit_square(large).frame("false positives", "true positives", about=5 if large else 2)
     axes.line([0, 1], [0, 1], "diagonal")
     if curve is not None:
         axes.line(curve.fpr, curve.tpr, "s0", name="roc")
@@ -130,23 +133,66 @@ def roc_small(curve: Roc | None, auc: float | None, name: str, chart: str) -> Ht
     return axes.svg(said, chart)
 
 
-def reliability_small(curve: Reliability | None, name: str, chart: str) -> Html:
-    """Predicted probability against frequency; larger dots hold more rows."""
-    axes = _unit_square().frame("predicted", "observed", about=2)
+def precision_recall_picture(label: LabelEvaluation, chart: str) -> Html:
+    """Precision against recall; the dotted line is what calling all rows so would have."""
+    axes = _unit_square(large=True).frame("recall", "precision")
+    curve = label.precision_recall
+    if curve is None:
+        axes.words("undefined", axes.px(0.5), axes.py(0.5), "middle")
+        return axes.svg(f"No precision and recall of {short(label.name)}: no row has it", chart)
+    axes.rule(y=label.prevalence)
+    axes.line(curve.recall, curve.precision, "s0", name="precision")
+    return axes.svg(
+        f"Precision against recall of {short(label.name)}, mean precision {number(label.average_precision)}", chart
+    )
+
+
+def reliability_picture(curve: Reliability | None, name: str, chart: str, *, large: bool = False) -> Html:
+    """Predicted probability against frequency; larger dots hold more rows, bars are intervals."""
+    axes = _unit_square(large).frame("predicted", "observed", about=5 if large else 2)
     axes.line([0, 1], [0, 1], "diagonal")
     if curve is None:
         axes.words("undefined", axes.px(0.5), axes.py(0.5), "middle")
         return axes.svg(f"No reliability of {short(name)}: no row is known", chart)
     axes.line(curve.predicted, curve.frequency, "s1 thin", name="reliability")
     most = max(curve.weight)
-    for predicted, frequency, weight in zip(curve.predicted, curve.frequency, curve.weight, strict=True):
-        said = f"predicted {percent(predicted)}, observed {percent(frequency)}, weight {number(weight, 4)}"
+    for k, (predicted, frequency, weight) in enumerate(
+        zip(curve.predicted, curve.frequency, curve.weight, strict=True)
+    ):
+        low, high = curve.frequency_low[k], curve.frequency_high[k]
+        axes.line([predicted, predicted], [low, high], "s1 whisker")
+        said = (
+            f"predicted {percent(predicted)}, observed {percent(frequency)} ({percent(low)} to {percent(high)}), "
+            f"weight {number(weight, 4)}"
+        )
         axes.dot(predicted, frequency, "f1", 1.6 + 3.0 * np.sqrt(weight / most), said)
     return axes.svg(f"Reliability of {short(name)}: predictions are off by {percent(curve.error)} on average", chart)
 
 
-def _unit_square() -> Axes:
+def _unit_square(large: bool = False) -> Axes:
+    if large:
+        return Axes((0, 1), (0, 1), width=330, height=300, left=48, right=12)
     return Axes((0, 1), (0, 1), width=200, height=196, left=40, right=10, top=8, bottom=36)
+
+
+def dependence_picture(found: Dependence, names: list[str], labels: list[int], span, chart: str) -> Html:
+    """What a model says on average as a function of one column."""
+    values = np.array(found.values)
+    said = f"Mean answer as a function of {short(found.name)}"
+    if found.categories is not None:
+        rows = [(name, values[i]) for i, name in enumerate(found.categories)]
+        return _rows_of_dots(rows, names, labels, span, chart, said)
+    low, high = found.grid[0], found.grid[-1]
+    pad = 0.03 * (high - low) or 0.5
+    axes = Axes((low - pad, high + pad), span, width=330, height=200, left=52, right=12).frame("", "", about=4)
+    for k, label in enumerate(labels):
+        axes.line(found.grid, values[:, label].tolist(), f"s{k % N_COLOURS}", name=names[label])
+        if len(found.grid) <= _FEW_VALUES:
+            for x, y in zip(found.grid, values[:, label].tolist(), strict=True):
+                axes.dot(x, y, f"f{k % N_COLOURS}", 3.0, f"{short(names[label])} at {number(x)}: {number(y)}")
+    most = labels[int(np.ptp(values[:, labels], axis=0).argmax())]
+    moves = number(float(np.ptp(values[:, most])))
+    return axes.svg(f"{said}, from {number(low)} to {number(high)}; it moves {short(names[most])} by {moves}", chart)
 
 
 def coarser(shape: Shape, labels: list[int], at_most: int = MOST_STEPS) -> tuple[np.ndarray, np.ndarray]:
@@ -216,6 +262,14 @@ def _nominal_picture(shape: Shape, names: list[str], labels: list[int], span, ch
     most = np.argsort(-size, kind="stable")[:_CATEGORIES]
     shown = most[np.argsort(-values[most, 0], kind="stable")]
     rows = [(shape.categories[i], shape.values[i]) for i in shown] + [("missing", shape.missing)]
+    left_out = len(shape.categories) - len(shown)
+    said = f"Contribution of {short(shape.name)} to the scores, {len(shape.categories)} categories"
+    said += f", the {len(shown)} that matter most" if left_out else ""
+    return _rows_of_dots(rows, names, labels, span, chart, said)
+
+
+def _rows_of_dots(rows: list, names: list[str], labels: list[int], span, chart: str, said: str) -> Html:
+    """A row for each name, with a dot for each label; ``rows`` are pairs of a name and values."""
     line = 15.0
     height = 10 + line * len(rows) + 26
     # The vertical axis runs backwards: the first row is on top.
@@ -225,16 +279,15 @@ def _nominal_picture(shape: Shape, names: list[str], labels: list[int], span, ch
         x = f"{axes.px(value):.2f}"
         axes.below.append(tag("line", class_="grid", x1=x, x2=x, y1=axes.top, y2=f"{bottom:.1f}"))
         axes.below.append(tag("text", number(value), x=x, y=f"{bottom + 15:.1f}", text_anchor="middle"))
-    axes.rule(x=0.0)
+    if span[0] <= 0.0 <= span[1]:
+        axes.rule(x=0.0)
     for i, (name, votes) in enumerate(rows):
         y = axes.py(i + 0.5)
-        axes.words(short(name, 16), axes.left - 8, y + 4, "end", "note" if i < len(rows) - 1 else "name")
+        axes.words(short(name, 16), axes.left - 8, y + 4, "end", "name" if name == "missing" else "note")
         for k, label in enumerate(labels):
-            said = f"{short(name)}, {short(names[label])}: {number(float(votes[label]))}"
-            axes.dot(float(votes[label]), i + 0.5, f"f{k % N_COLOURS}", 3.4, said)
-    left_out = len(shape.categories) - len(shown)
-    said = f"Contribution of {short(shape.name)} to the scores, {len(shape.categories)} categories"
-    return axes.svg(said + (f", the {len(shown)} that matter most" if left_out else ""), chart)
+            hint = f"{short(name)}, {short(names[label])}: {number(float(votes[label]))}"
+            axes.dot(float(votes[label]), i + 0.5, f"f{k % N_COLOURS}", 3.4, hint)
+    return axes.svg(said, chart)
 
 
 def bar(share: float) -> Html:

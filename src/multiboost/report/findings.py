@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..evaluation import (
+    Dependence,
     Evaluation,
     Importance,
     LearningCurves,
+    PermutationImportance,
     RegressionEvaluation,
+    Remark,
     RoundRules,
     Shapes,
     additive_shapes,
@@ -20,8 +25,12 @@ from ..evaluation import (
     is_additive,
     learning_curves,
     named_importances,
+    partial_dependence,
+    permutation_importances,
+    remarks,
     round_rules,
 )
+from ..evaluation.columns import column_names
 from ..evaluation.curves import thin
 from ..evaluation.learning import milestones
 from ..evaluation.measures import finite
@@ -32,6 +41,8 @@ MOST_COLUMNS = 30
 MOST_SHAPES = 24
 MOST_RULES = 8
 SHAPE_LABELS = 8  # lines in one picture of a shape
+MOST_DEPENDENCES = 9
+_SHUFFLED_ROWS = 2000  # for permutation importance
 _POINTS = 101  # of a ROC curve
 _DIGITS = 6  # significant, of the numbers in the page
 _FEW_DOTS, _MANY_TARGETS = 120, 3  # so many of a picture where there are more targets
@@ -51,12 +62,15 @@ class Words:
         Whose the scores are.
     votes : str
         What votes mean.
+    said : str
+        What the model says of a row.
     """
 
     target: str
     answers: str
     score: str
     votes: str
+    said: str
 
 
 @dataclass
@@ -66,6 +80,8 @@ class Findings:
     Attributes
     ----------
     title : str
+    origin : list of (str, str)
+        Where model, rows and page come from: files, date, training rows.
     settings : list of (str, str)
         Names and values.
     data : DataSummary
@@ -78,15 +94,24 @@ class Findings:
     curves : LearningCurves
     importances : list of Importance
         All of them.
+    permutations : dict of str to PermutationImportance
+        Of the columns that are shown, by their names; empty for models of other classifiers.
+    dependences : list of Dependence
+        Of the most important columns of a model without shapes.
+    remarks : list of Remark
+        What should be read first.
     rules : list of RoundRules
     shapes : Shapes or None
     deciles : dict
         Of the columns that have a shape.
     has_training : bool
         Whether the training rows were given.
+    label_names : list of str
+        Of all columns of scores.
     """
 
     title: str
+    origin: list[tuple[str, str]]
     settings: list[tuple[str, str]]
     data: DataSummary
     evaluation: Any
@@ -95,15 +120,28 @@ class Findings:
     tasks: list[int]
     curves: LearningCurves
     importances: list[Importance]
+    permutations: dict[str, PermutationImportance]
+    dependences: list[Dependence]
+    remarks: list[Remark]
     rules: list[RoundRules]
     shapes: Shapes | None
     deciles: dict[int, list[float]] = field(default_factory=dict)
     has_training: bool = False
+    label_names: list[str] = field(default_factory=list)
 
     def shape_labels(self) -> list[int]:
         """Labels whose shapes are drawn: those that move most."""
         assert self.shapes is not None
         span = np.sum([shape.span for shape in self.shapes.shapes], axis=0)
+        return np.sort(np.argsort(-span, kind="stable")[:SHAPE_LABELS]).tolist()
+
+    def said_names(self) -> list[str]:
+        """Names of the columns of what a model says."""
+        return [name or "prediction" for name in self.label_names]
+
+    def dependence_labels(self) -> list[int]:
+        """Labels whose partial dependence is drawn: those that move most."""
+        span = np.sum([d.span() for d in self.dependences], axis=0)
         return np.sort(np.argsort(-span, kind="stable")[:SHAPE_LABELS]).tolist()
 
     def to_json(self) -> dict:
@@ -130,12 +168,17 @@ class Findings:
             finite(
                 {
                     "title": self.title,
+                    "origin": dict(self.origin),
+                    "remarks": [asdict(r) for r in self.remarks],
                     "settings": dict(self.settings),
                     "data": asdict(self.data),
                     "evaluation": {name: getattr(e, name) for name in names},
+                    "intervals": {name: asdict(interval) for name, interval in e.intervals.items()},
                     **_PARTS[type(e)].numbers(self),
                     "learning": asdict(self.curves),
                     "importances": [asdict(i) for i in self.importances[:MOST_COLUMNS]],
+                    "permutations": [asdict(p) for p in self.permutations.values()],
+                    "dependences": [asdict(d) for d in self.dependences],
                     "shapes": shapes,
                     "mistakes": [asdict(m) for m in e.mistakes],
                 }
@@ -174,6 +217,8 @@ class _Part:
 
 def _thin_labels(e: Evaluation) -> None:
     for label in e.labels:
+        if len(e.labels) > 1:  # these are drawn for two classes only
+            label.precision_recall, label.thresholds = None, []
         if label.roc is not None:
             keep = thin(np.array(label.roc.fpr), np.array(label.roc.tpr), _POINTS)
             for name in ("fpr", "tpr", "threshold"):
@@ -199,15 +244,14 @@ def _label_words(e: Evaluation) -> Words:
         "multitask": f"{len(e.tasks)} tasks, {len(e.labels)} classes",
     }[e.kind]
     votes = "The sign of a vote says for or against a label, its size how much."
-    return Words(target, "labels", "the score of a label", votes)
+    return Words(target, "labels", "the score of a label", votes, "probability")
 
 
 def _number_words(e: RegressionEvaluation) -> Words:
     target = "numbers" if len(e.targets) == 1 else f"{len(e.targets)} targets"
     score = "the score of a target, in units of its spread,"
-    return Words(
-        target, "numbers", score, "A vote moves the score up or down; scores are in units of the target's spread."
-    )
+    votes = "A vote moves the score up or down; scores are in units of the target's spread."
+    return Words(target, "numbers", score, votes, "prediction")
 
 
 _PARTS: dict[type, _Part] = {
@@ -216,6 +260,7 @@ _PARTS: dict[type, _Part] = {
         lambda e: _worst([label.auc for label in e.labels]),
         lambda e: _worst([None if t.error is None else -t.error for t in e.tasks]),
         lambda f: {
+            "constant": asdict(f.evaluation.constant),
             "tasks": [_small(asdict(f.evaluation.tasks[t])) for t in f.tasks],
             "labels": [asdict(f.evaluation.labels[k]) for k in f.labels],
         },
@@ -239,12 +284,24 @@ def _rounded(value):
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
-def find(clf, X, y, sample_weight=None, *, title=None, X_train=None, y_train=None) -> Findings:
+def find(
+    clf,
+    X,
+    y,
+    sample_weight=None,
+    *,
+    title=None,
+    X_train=None,
+    y_train=None,
+    data_file=None,
+    model_file=None,
+    date=None,
+) -> Findings:
     """Collect what a report says.
 
     Parameters
     ----------
-    clf, X, y, sample_weight, title, X_train, y_train
+    clf, X, y, sample_weight, title, X_train, y_train, data_file, model_file, date
         As in `write_report`.
     """
     evaluation = evaluate(clf, X, y, sample_weight)
@@ -254,8 +311,16 @@ def find(clf, X, y, sample_weight=None, *, title=None, X_train=None, y_train=Non
     curves = learning_curves(clf, X, y, sample_weight, X_train=X_train, y_train=y_train, margin_rounds=at)
     shapes = additive_shapes(clf) if is_additive(clf) else None
     numeric = [s.column for s in shapes.shapes[:MOST_SHAPES] if s.categories is None] if shapes else []
+    importances = named_importances(clf)
+    other = bool(clf.ensemble_.phi)  # classifiers that see rows in the user's own form
+    at_column = {name: j for j, name in enumerate(column_names(clf))}
+    shown = [at_column[i.name] for i in importances[:MOST_COLUMNS]]
+    permutations = (
+        [] if other else permutation_importances(clf, X, y, sample_weight, columns=shown, max_rows=_SHUFFLED_ROWS)
+    )
     return Findings(
         title=title or f"{type(clf).__name__} report",
+        origin=_origin(clf, X_train, data_file, model_file, date),
         settings=_settings(clf),
         data=data_summary(clf, X, y, sample_weight),
         evaluation=evaluation,
@@ -263,11 +328,15 @@ def find(clf, X, y, sample_weight=None, *, title=None, X_train=None, y_train=Non
         labels=part.labels(evaluation),
         tasks=part.tasks(evaluation),
         curves=curves,
-        importances=named_importances(clf),
+        importances=importances,
+        permutations={p.name: p for p in permutations},
+        dependences=[] if other or shapes else partial_dependence(clf, X, shown[:MOST_DEPENDENCES]),
+        remarks=remarks(evaluation, importances, clf.n_features_in_, curves),
         rules=round_rules(clf, range(1, min(MOST_RULES, clf.ensemble_.n_rounds) + 1)),
         shapes=shapes if shapes and shapes.shapes else None,
         deciles=deciles(clf, X, numeric) if numeric else {},
         has_training=X_train is not None,
+        label_names=clf.model_.kind.label_names(),
     )
 
 
@@ -277,6 +346,24 @@ def _worst(values: list[float | None]) -> list[int]:
         return list(range(len(values)))
     order = np.argsort([np.inf if v is None else v for v in values], kind="stable")
     return np.sort(order[:MOST_LABELS]).tolist()
+
+
+def _origin(clf, X_train, data_file, model_file, date) -> list[tuple[str, str]]:
+    """Where model, rows and page come from; what is not known is left out."""
+    trained = clf.data_ or {}
+    n_rows = clf.model_.n_rows if clf.model_.n_rows is not None else trained.get("rows")
+    if n_rows is None and X_train is not None:
+        n_rows = X_train.shape[0] if hasattr(X_train, "shape") else len(X_train)
+    found = {
+        "page made on": str(date or datetime.date.today()),
+        "model": type(clf).__name__,
+        "model file": None if model_file is None else Path(model_file).name,
+        "rows of this page": None if data_file is None else Path(data_file).name,
+        "trained on": None if n_rows is None else f"{n_rows} rows",
+        "training file": trained.get("file"),
+        "digest of the model": clf.model_.digest()[:16],
+    }
+    return [(name, str(value)) for name, value in found.items() if value is not None]
 
 
 def _settings(clf) -> list[tuple[str, str]]:

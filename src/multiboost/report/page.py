@@ -10,23 +10,37 @@ from pathlib import Path
 from .. import __version__
 from ..disk import whole_file
 from ..evaluation import Evaluation, RegressionEvaluation
-from . import regression, sections
+from . import classes, regression
 from .findings import Findings, find
 from .markup import Html, join, json_block, tag
 
 # Which sections a page has, and what its first sentence says.
 _PAGES = {
-    Evaluation: (sections.SECTIONS, sections.sentence),
+    Evaluation: (classes.SECTIONS, classes.sentence),
     RegressionEvaluation: (regression.SECTIONS, regression.sentence),
 }
 
 
-def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=None, y_train=None) -> Path:
+def write_report(
+    clf,
+    X,
+    y,
+    path,
+    *,
+    sample_weight=None,
+    title=None,
+    X_train=None,
+    y_train=None,
+    data_file=None,
+    model_file=None,
+    date=None,
+) -> Path:
     """Write a report about a fitted classifier or regressor as one HTML page.
 
-    The page has settings, metrics, learning curves, margins, confusion, ROC and reliability
-    of every label, importances, the shape of every column of stump models, the rules
-    of the first rounds and the largest mistakes; of a regressor predicted against true numbers,
+    The page says first whether the model is better than a constant answer, and what looks odd.  It has settings,
+    metrics with intervals, learning curves, margins, confusion, precision and recall, ROC and reliability of every
+    label, importances by gain and by permutation, the shape of every column of stump models and the partial dependence
+    of others, the rules of the first rounds and the largest mistakes; of a regressor predicted against true numbers,
     residuals and the coverage of quantiles instead of what only classes have.  It opens offline, on a phone, prints on
     A4, and holds the numbers behind its pictures as JSON, in the element ``data``.
 
@@ -44,6 +58,10 @@ def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=Non
     X_train, y_train : default=None
         The training rows.  Without them the training error is the one that ``fit`` kept, and
         there are no margins of the training rows.
+    data_file, model_file : str or path, default=None
+        Files that the page names as those of its rows and of the model.
+    date : str or date, default=None
+        Of the page; None means today.
 
     Returns
     -------
@@ -57,7 +75,10 @@ def write_report(clf, X, y, path, *, sample_weight=None, title=None, X_train=Non
     """
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train go together; only one of them was passed")
-    findings = find(clf, X, y, sample_weight, title=title, X_train=X_train, y_train=y_train)
+    findings = find(
+        clf, X, y, sample_weight, title=title, X_train=X_train, y_train=y_train, data_file=data_file,
+        model_file=model_file, date=date,
+    )  # fmt: skip
     with whole_file(path) as file:
         file.write(page(findings).encode())
     return Path(path)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from . import scatter
 from .charts import N_COLOURS, figure, multiples
+from .columns import columns, dependence, shapes
 from .findings import Findings
 from .markup import Html, number, percent, short, tag
-from .sections import VALUES, cards, columns, learning, left_out, model_and_data, rules, section, shapes, table
+from .parts import between, cards, left_out, methods, section, table
+from .sections import VALUES, learning, model_and_data, rules, verdict
 
 
 def sentence(f: Findings) -> str:
@@ -24,18 +26,21 @@ def summary(f: Findings) -> Html:
     """The numbers that matter most."""
     e = f.evaluation
     several = "mean " if len(e.targets) > 1 else ""
+    notes = {name: between(interval, lambda v: number(v, 3)) for name, interval in e.intervals.items()}
     shown = [
-        (f"{several}RMSE", number(e.rmse, 4), True),
-        (f"{several}RMSE of predicting the mean", number(e.rmse_of_mean, 4), False),
-        (f"{several}MAE", number(e.mae, 4), False),
-        (f"{several}R\u00b2", number(e.r2), False),
+        (f"{several}RMSE", number(e.rmse, 4), True, notes.get("rmse")),
+        (f"{several}RMSE of predicting the mean", number(e.rmse_of_mean, 4), False, None),
+        (f"{several}MAE", number(e.mae, 4), False, notes.get("mae")),
+        (f"{several}MAE of predicting the median", number(e.mae_of_median, 4), False, None),
+        (f"{several}R\u00b2", number(e.r2), False, notes.get("r2")),
     ]
     if dict(f.settings)["loss"] != "squared":
-        shown.append(("relative error", percent(e.error), False))
+        shown.append(("relative error", percent(e.error), False, "what is left of the best constant's loss"))
     if e.coverage is not None:
         levels = [q.level for q in e.targets[0].quantiles]
-        shown.append((f"rows within {number(levels[0])} to {number(levels[-1])}", percent(e.coverage), False))
-    return section("summary", "Summary", cards(shown))
+        shown.append((f"rows within {number(levels[0])} to {number(levels[-1])}", percent(e.coverage), False, None))
+    said = methods(e.intervals, {"rmse": "RMSE", "mae": "MAE", "r2": "R\u00b2"})
+    return section("summary", "Summary", verdict(f), cards(shown), said)
 
 
 def targets(f: Findings) -> Html | None:
@@ -160,6 +165,7 @@ SECTIONS = (
     ("predictions", "Predictions", predictions),
     ("quantiles", "Quantiles", quantiles),
     ("columns", "Columns", columns),
+    ("dependence", "Dependence", dependence),
     ("shapes", "Shapes", shapes),
     ("rules", "Rules", rules),
     ("mistakes", "Mistakes", mistakes),

@@ -1,0 +1,273 @@
+"""A model as one Python file that needs NumPy and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..disk import whole_file
+from ..model.model import Model
+from .exportable import column_names, exportable
+
+_ARRAYS = ("initial", "feature", "threshold", "missing_right", "child", "values", "root", "first_term", "set_start",
+           "sets")  # fmt: skip
+# As they are written: little endian, whatever machine writes.
+_WIDTH = 108
+_TYPES = {"f": "<f8", "i": "<i8", "b": "|b1", "u": "|u1"}
+
+
+def to_python(model) -> str:
+    """The text of a Python file with ``decision_function``, ``predict`` and, for classes, ``predict_proba``.
+
+    Its scores have the bits of the model's.
+
+    Parameters
+    ----------
+    model : fitted estimator or Model
+    """
+    model = exportable(model)
+    ensemble = model.ensemble
+    arrays = {name: getattr(ensemble, name) for name in _ARRAYS}
+    return _TEMPLATE.format(
+        version=__version__,
+        digest=model.digest(),
+        told=_literal(_told(model)),
+        arrays="".join(f"    {name!r}: {_packed(array)},\n" for name, array in arrays.items()),
+        answers=_ANSWERS[model.kind.name],
+    )
+
+
+def write_python(model, path) -> None:
+    """Write the file of `to_python`.
+
+    Parameters
+    ----------
+    model : fitted estimator or Model
+    path : str or path
+    """
+    text = to_python(model)
+    with whole_file(path) as file:
+        file.write(text.encode("ascii"))
+
+
+def _told(model: Model) -> dict[str, Any]:
+    kind = model.kind
+    told: dict[str, Any] = {
+        "kind": kind.name,
+        "columns": column_names(model),
+        "categories": [model.columns.category_names(j) for j in range(model.columns.n)],
+        "classes": [_plain(classes) for classes in kind.classes],
+        "slope": float(model.slope),
+        "task_start": kind.task_start.tolist(),
+    }
+    if kind.name == "regression":
+        told |= {
+            "center": np.repeat(kind.center, kind.n_columns).tolist(),
+            "scale": np.repeat(kind.scale, kind.n_columns).tolist(),
+            "offset": kind.offset.tolist(),
+            "quantiles": kind.quantiles.tolist(),
+            "is_log": kind.is_log,
+            "is_single": kind.is_single,
+        }
+    return told
+
+
+def _plain(classes: np.ndarray) -> list:
+    return [c if isinstance(c, (str, int, float, bool)) else str(c) for c in classes.tolist()]
+
+
+def _literal(told: dict[str, Any]) -> str:
+    """JSON inside a Python string: any name is only text there, and ASCII."""
+    return "\n    ".join(_lines(json.dumps(told)))
+
+
+def _lines(text: str) -> list[str]:
+    """String literals of a line each."""
+    return [repr(text[k : k + _WIDTH]) for k in range(0, max(1, len(text)), _WIDTH)]
+
+
+def _packed(array: np.ndarray) -> str:
+    little = np.ascontiguousarray(array).astype(_TYPES[array.dtype.kind])
+    lines = "\n        ".join(_lines(base64.b85encode(zlib.compress(little.tobytes(), 9)).decode()))
+    return f"(\n        {lines},\n        {little.dtype.str!r}, {array.shape!r},\n    )"
+
+
+_TEMPLATE = '''"""A boosted model, written by multiboost {version}; model {digest}.
+
+Needs NumPy only.  decision_function(X), predict(X), and predict_proba(X) for classes.
+
+X has a row for every sample and a column for each of COLUMNS: numbers, NaN or None where a value is missing.  A nominal
+column (one that CATEGORIES has names for) holds names of categories; whatever is none is missing.
+"""
+
+import base64
+import json
+import zlib
+
+import numpy as np
+
+_TOLD = json.loads(
+    {told}
+)
+_PACKED = {{
+{arrays}}}
+COLUMNS, CATEGORIES = _TOLD["columns"], _TOLD["categories"]
+
+
+def _unpacked(text, dtype, shape):
+    return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype).reshape(shape)
+
+
+_A = {{name: _unpacked(*packed) for name, packed in _PACKED.items()}}
+
+
+def _text(value):
+    """The name of a category: 3, 3.0 and "3" are one."""
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_)):
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value)
+
+
+def _is_missing(value):
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def _numbers(X):
+    """X as float64 with numbers of categories."""
+    X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    if X.ndim != 2 or X.shape[1] != len(COLUMNS):
+        raise ValueError(f"X must have the shape (n, {{len(COLUMNS)}}); got {{X.shape}}")
+    found = np.empty(X.shape)
+    for j, names in enumerate(CATEGORIES):
+        column = X[:, j]
+        if names is not None:
+            number = {{name: k for k, name in enumerate(names)}}
+            found[:, j] = [np.nan if _is_missing(v) else number.get(_text(v), np.nan) for v in column]
+        elif X.dtype.kind == "O":
+            found[:, j] = [np.nan if _is_missing(v) else v for v in column]
+        else:
+            found[:, j] = column
+    return found
+
+
+def _leaves(root, X):
+    """The leaf of every row in one term."""
+    node = np.full(len(X), root)
+    while True:
+        rows = np.flatnonzero(node >= 0)
+        if not rows.size:
+            return -1 - node
+        k = node[rows]
+        value = X[rows, _A["feature"][k]]
+        right = value > _A["threshold"][k]
+        in_set = np.flatnonzero((_A["set_start"][k] >= 0) & ~np.isnan(value))
+        category = value[in_set].astype(np.int64)
+        right[in_set] = _A["sets"][_A["set_start"][k[in_set]] + (category >> 3)] >> (category & 7) & 1
+        right = np.where(np.isnan(value), _A["missing_right"][k], right)
+        node[rows] = _A["child"][k, right.astype(np.intp)]
+
+
+def _scores(X):
+    X = _numbers(X)
+    scores = np.tile(_A["initial"], (len(X), 1))
+    for a, b in zip(_A["first_term"][:-1], _A["first_term"][1:]):
+        h = _A["values"][_leaves(_A["root"][a], X)]
+        for term in range(a + 1, b):
+            h = h * _A["values"][_leaves(_A["root"][term], X)]
+        scores += h
+    return scores
+
+
+{answers}'''
+
+_SOFTMAX = """
+def _softmax(scores):
+    p = np.exp(_TOLD["slope"] * (scores - scores.max(axis=1, keepdims=True)))
+    return p / p.sum(axis=1, keepdims=True)
+"""
+_SIGMOID = """
+def _sigmoid(scores):
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + np.exp(-_TOLD["slope"] * scores))
+"""
+_PLAIN_SCORES = '''
+def decision_function(X):
+    """Scores, one column for every label."""
+    return _scores(X)
+'''
+
+_ANSWERS = {
+    "binary": '''def decision_function(X):
+    """Scores: above 0 is the second class."""
+    return _scores(X)[:, 0]
+
+
+def predict(X):
+    """Classes."""
+    return np.array(_TOLD["classes"][0])[(decision_function(X) > 0).astype(np.intp)]
+'''
+    + "\n" + _SIGMOID + '''
+
+def predict_proba(X):
+    """Probabilities of the two classes."""
+    p = _sigmoid(decision_function(X))
+    return np.stack([1.0 - p, p], axis=1)
+''',
+    "multilabel": _PLAIN_SCORES.lstrip() + "\n" + _SIGMOID + '''
+
+def predict(X):
+    """0 or 1 for every label."""
+    return (_scores(X) > 0).astype(np.intp)
+
+
+def predict_proba(X):
+    """Probabilities of the labels."""
+    return _sigmoid(_scores(X))
+''',
+    "multiclass": _PLAIN_SCORES.lstrip() + "\n" + _SOFTMAX + '''
+
+def predict(X):
+    """Classes."""
+    return np.array(_TOLD["classes"][0])[_scores(X).argmax(axis=1)]
+
+
+def predict_proba(X):
+    """Probabilities of the classes."""
+    return _softmax(_scores(X))
+''',
+    "multitask": _PLAIN_SCORES.lstrip() + "\n" + _SOFTMAX + '''
+
+def _by_task(scores):
+    return np.split(scores, _TOLD["task_start"][1:-1], axis=1)
+
+
+def predict(X):
+    """Classes, a column for each task."""
+    parts = zip(_TOLD["classes"], _by_task(_scores(X)))
+    columns = [np.array(classes)[part.argmax(axis=1)] for classes, part in parts]
+    alike = len({c.dtype.kind for c in columns}) == 1
+    return np.stack(columns if alike else [c.astype(object) for c in columns], axis=1)
+
+
+def predict_proba(X):
+    """Probabilities of the classes, an array for each task."""
+    return [_softmax(part) for part in _by_task(_scores(X))]
+''',
+    "regression": _PLAIN_SCORES.lstrip() + '''
+
+def predict(X):
+    """Numbers; several quantiles from small to large."""
+    F = _scores(X) + np.array(_TOLD["offset"])
+    with np.errstate(over="ignore"):
+        found = np.exp(F) if _TOLD["is_log"] else np.array(_TOLD["center"]) + np.array(_TOLD["scale"]) * F
+    n_targets, n_quantiles = len(_TOLD["classes"][0]), len(_TOLD["quantiles"])
+    found = found.reshape(len(found), n_targets, max(1, n_quantiles))
+    found = np.sort(found, axis=2) if n_quantiles > 1 else found[:, :, 0]
+    return found[:, 0] if _TOLD["is_single"] else found
+''',
+}  # fmt: skip
