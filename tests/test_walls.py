@@ -40,7 +40,7 @@ ROOMS = {
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.real", "data.target", "estimators.threads", "estimators.validation"}
+        {"data.kinds", "data.real", "data.table", "data.target", "estimators.threads", "estimators.validation"}
         | {"kernels.team", "losses", "visible"},
         {"numpy", "sklearn", "matplotlib"},
     ),

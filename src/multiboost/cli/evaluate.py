@@ -75,7 +75,7 @@ def _by_class(found: Evaluation):
     # Of two classes there is one label, the second class.
     areas = [label.auc for label in found.labels] if len(found.labels) > 1 else [found.auc] * len(classes)
     rows = [
-        (name, f"{c.weight:g}", *map(_text, (c.precision, c.recall, c.f1, area)))
+        (name, f"{c.weight:g}", *(measured("", value) for value in (c.precision, c.recall, c.f1, area)))
         for (name, c), area in zip(classes, areas, strict=True)
     ]
     return table_of(rows, [_ONE[found.kind], "rows", "precision", "recall", "F1", "AUC"])
