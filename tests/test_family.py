@@ -154,14 +154,14 @@ def test_logitboost():
 
 @row("multi-class LogitBoost")
 def test_multiclass_logitboost():
-    """p = softmax(2 F); a leaf moves by the weighted mean of (y* - p) / (2 p (1 - p)), half of z."""
+    """p = softmax(2 F); a leaf moves by the rate times the weighted mean of (y* - p) / (2 p (1 - p)), half of z."""
     X, y = make_levels(150, 4, 3)
     clf = setting("multi-class LogitBoost", n_estimators=4).fit(X, y)
     Y = (signs_of(y, 3) + 1) / 2
     for F, after in stages(clf, X):
         p = np.exp(2 * F) / np.exp(2 * F).sum(axis=1, keepdims=True)
         for rows in leaves(after - F):
-            expected = (Y - p)[rows].sum(axis=0) / (2 * p * (1 - p))[rows].sum(axis=0)
+            expected = 0.5 * (Y - p)[rows].sum(axis=0) / (2 * p * (1 - p))[rows].sum(axis=0)
             np.testing.assert_allclose((after - F)[rows][0], expected, rtol=1e-5, atol=1e-7)
 
 
@@ -191,12 +191,10 @@ def test_l2boosting():
     for F, after in real_stages(reg, X):
         for rows in leaves(after - F):
             np.testing.assert_allclose((after - F)[rows, 0], rate * (wanted - F[:, 0])[rows].mean(), atol=1e-7)
-    theirs = GradientBoostingRegressor(
-        n_estimators=12, learning_rate=rate, max_depth=1, criterion="squared_error", random_state=0
-    ).fit(X, y)
+    theirs = GradientBoostingRegressor(n_estimators=12, learning_rate=rate, max_depth=1, random_state=0).fit(X, y)
     np.testing.assert_allclose(reg.predict(X), theirs.predict(X), rtol=1e-5)
     trees = GradientBoostingRegressor(
-        n_estimators=5, learning_rate=0.1, max_leaf_nodes=6, max_depth=None, criterion="squared_error", random_state=0
+        n_estimators=5, learning_rate=0.1, max_leaf_nodes=6, max_depth=None, random_state=0
     ).fit(X, y)
     mart = setting("least squares boosting", n_estimators=5).fit(X, y)
     np.testing.assert_allclose(mart.predict(X), trees.predict(X), rtol=1e-4)
@@ -304,3 +302,67 @@ def test_medboost():
     assert isinstance(reg, MedianBoostRegressor)
     expected = np.arctanh(reg.history_["edge"]) - np.arctanh(reg.gamma)
     np.testing.assert_allclose(reg.history_["alpha"], expected, rtol=1e-9)
+
+
+@row("componentwise L2Boosting", "sparse boosting", "forward stagewise regression", "matching pursuit")
+def test_lines():
+    """j = argmin_j sum (r - b_j x_j)^2, b_j = sum x_j r / sum x_j^2, beta_j += nu b_j (Murphy 2012, 16.54 to 16.57)."""
+    X, y = numbers()
+    X = X - X.mean(axis=0)
+    for name in ("componentwise L2Boosting", "matching pursuit"):
+        reg = setting(name, n_estimators=30).fit(X, y)
+        r, beta = y - y.mean(), np.zeros(X.shape[1])
+        for found in reg.coef_path_:
+            b = X.T @ r / (X**2).sum(axis=0)
+            j = int(np.argmin(((r[:, None] - b * X) ** 2).sum(axis=0)))
+            beta[j] += 0.1 * b[j]
+            r = r - 0.1 * b[j] * X[:, j]
+            np.testing.assert_allclose(found, beta, atol=1e-6)
+
+
+@row("boosted additive model")
+def test_splines():
+    """Every round is a function of one column, smoother than a step and never worse than a constant."""
+    X, y = numbers()
+    reg = setting("boosted additive model", n_estimators=30).fit(X, y)
+    for (F, after), j in zip(real_stages(reg, X), reg.ensemble_.along, strict=True):
+        step = after - F
+        for value in np.unique(X[:, j]):
+            assert np.ptp(step[X[:, j] == value]) < 1e-12
+    assert (np.diff(reg.history_["risk"]) < 0).all()
+
+
+@row("BHBoost")
+def test_bhboost():
+    """s_k = 1/2 ln(p+_k / p-_k), D exp(-y h) / Z, and the phi with the least sum of sqrt(p+ p-)."""
+    X, y = labels()
+    clf = setting("BHBoost", n_estimators=10).fit(X, y)
+    Y, D = 2.0 * y - 1, np.full(len(y), 1 / len(y))
+    for F, after in stages(clf, X):
+        sums = []
+        for x in X.T:
+            bins = [x == value for value in np.unique(x)]
+            sums.append((bins, [(D[b & (Y > 0)].sum(), D[b & (Y < 0)].sum()) for b in bins]))
+        bc = [sum(np.sqrt(plus * minus) for plus, minus in one) for _, one in sums]
+        bins, best = sums[int(np.argmin(bc))]
+        s = 1 / len(y)
+        h = sum(b * 0.5 * np.log((2 * plus + s) / (2 * minus + s)) for b, (plus, minus) in zip(bins, best, strict=True))
+        np.testing.assert_allclose((after - F)[:, 0], h, atol=1e-9)
+        D = D * np.exp(-Y * h)
+        D /= D.sum()
+
+
+@row("AdaBoost.MH with abstention")
+def test_abstention():
+    """alpha = 1/2 ln(W+ / W-) and Z = W0 + 2 sqrt(W+ W-)."""
+    X, y = make_levels(150, 4, 3)
+    clf = setting("AdaBoost.MH with abstention", n_estimators=10).fit(X, y)
+    Y = signs_of(y, 3)
+    W0 = half_weights(Y)
+    for (F, after), alpha, z in zip(stages(clf, X), clf.history_["alpha"], clf.history_["Z"], strict=True):
+        w = W0 * np.exp(-F * Y)
+        w /= w.sum()
+        vote = np.sign(after - F)
+        right, wrong, silent = (w[vote * Y == sign].sum() for sign in (1, -1, 0))
+        assert alpha == pytest.approx(0.5 * np.log(right / wrong), rel=1e-9)
+        assert z == pytest.approx(silent + 2 * np.sqrt(right * wrong), rel=1e-9)

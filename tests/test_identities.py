@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multiboost import evaluate
-from multiboost.losses import LOSSES
+from multiboost.estimators.wishes import losses_of
 
 from .conftest import all_rows, half_weights, leaf_numbers, make_levels, signs_of
 
@@ -87,7 +87,7 @@ def test_logistic_risk(three_classes):
     assert np.all(np.diff(found) < 0)
 
 
-@pytest.mark.parametrize("loss", sorted(name for name in LOSSES if not LOSSES.get(name).of_numbers))
+@pytest.mark.parametrize("loss", sorted(losses_of("labels")))
 @pytest.mark.parametrize("target", ["binary", "multiclass", "multilabel", "multitask"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_the_risk_of_training_is_that_of_evaluation(loss, target, weighted, labels):

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 
-from multiboost import MultiBoostClassifier, additive_shapes, write_report
+from multiboost import MultiBoostClassifier, MultiBoostRegressor, additive_shapes, write_report
 
 from .conftest import make_classes
 
@@ -58,7 +58,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Two reports: trees on four classes, and stumps on columns with names that attack the page."""
+    """Reports: trees on four classes, stumps on columns with names that attack the page, 26 classes, two, numbers."""
     folder = tmp_path_factory.mktemp("pages")
     X, y = make_classes(400, 6, 4, noise=2.0)
     trees = MultiBoostClassifier("tree:6", 30, loss="exponential", subsample=1.0).fit(X[:200], y[:200])
@@ -69,6 +69,17 @@ def pages(tmp_path_factory):
     z = label[np.digitize(frame[NASTY] + (frame["kind"] == "b") + 0.5 * rng.normal(size=300), [-0.2, 0.9])]
     stumps = MultiBoostClassifier("stump", 25).fit(frame[:150], z[:150])
     write_report(stumps, frame[150:], z[150:], folder / "stumps.html", title=NASTY)
+    named = frame[["kind"]].assign(**{f"a rather long name of column {j}": rng.normal(size=300) for j in range(4)})
+    wide = named.iloc[:, 1:]
+    letter = np.array([f"class {chr(65 + k)}" for k in range(26)])[np.arange(300) % 26]
+    many = MultiBoostClassifier("tree:4", 5).fit(wide, letter)
+    write_report(many, wide, letter, folder / "many.html")
+    noise = rng.integers(0, 2, 300)
+    two = MultiBoostClassifier("tree:4", 20, loss="logistic").fit(named[:150], noise[:150])
+    write_report(two, named[150:], noise[150:], folder / "two.html", title="Noise")
+    number = wide.iloc[:, 0] + 0.3 * rng.normal(size=300)
+    numbers = MultiBoostRegressor("tree:4", 20).fit(wide[:150], number[:150])
+    write_report(numbers, wide[150:], number[150:], folder / "numbers.html")
     return {"trees": (trees, X, y), "stumps": (stumps, frame, z), "folder": folder}
 
 
@@ -87,12 +98,18 @@ def data_of(browser):
     return browser.execute_script("return JSON.parse(document.getElementById('data').textContent)")
 
 
-@pytest.mark.parametrize("name", ["trees", "stumps"])
-def test_no_complaints(browser, pages, name):
+TITLES = {"stumps": NASTY, "two": "Noise", "numbers": "MultiBoostRegressor report"}
+PAGES = ["trees", "stumps", "many", "two", "numbers"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_complaints(browser, pages, name, width, dark):
     """Neither errors nor blocked resources, whatever names say."""
-    visit(browser, pages, name)
+    visit(browser, pages, name, width, dark=dark)
     assert browser.get_log("browser") == []
-    assert browser.title == (NASTY if name == "stumps" else "MultiBoostClassifier report")
+    assert browser.title == TITLES.get(name, "MultiBoostClassifier report")
     assert browser.execute_script("return document.images.length + document.scripts.length") == 2
     resources = browser.execute_script("return performance.getEntriesByType('resource').length")
     assert resources == 0
@@ -158,7 +175,47 @@ def test_shapes_are_those_of_the_model(browser, pages):
         np.testing.assert_allclose(drawn[::2][wide], shape(inside[wide])[:, k], atol=0.02)
 
 
-@pytest.mark.parametrize("name", ["trees", "stumps"])
+def test_a_phone_scrolls_the_matrix_and_the_navigation(browser, pages):
+    visit(browser, pages, "many", 390)
+    for box in ("nav ul", "#confusion .scroll"):
+        inside, outside = browser.execute_script(
+            "const e = document.querySelector(arguments[0]); return [e.scrollWidth, e.clientWidth]", box
+        )
+        assert inside > outside > 0, box
+    # What a row is called stays in sight.
+    name_at = browser.execute_script(
+        "const box = document.querySelector('#confusion .scroll'); box.scrollLeft = 200;"
+        "return box.querySelector('tbody th').getBoundingClientRect().left - box.getBoundingClientRect().left"
+    )
+    assert abs(name_at) < 2
+
+
+@pytest.mark.parametrize("name", ["many", "two", "numbers"])
+def test_names_break_between_words(browser, pages, name):
+    visit(browser, pages, name, 390)
+    seen, broken = browser.execute_script(
+        """
+        let seen = 0;
+        const broken = [];
+        for (const cell of document.querySelectorAll("#columns tbody th, .card dt, figcaption, h2")) {
+          const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+          for (let node = walker.nextNode(); node; node = walker.nextNode())
+            for (const word of node.textContent.matchAll(/[^ ]+/g)) {
+              const range = document.createRange();
+              range.setStart(node, word.index);
+              range.setEnd(node, word.index + word[0].length);
+              seen += 1;
+              if (new Set([...range.getClientRects()].map((r) => r.top)).size > 1) broken.push(word[0]);
+            }
+        }
+        return [seen, broken];
+        """
+    )
+    assert seen > 50
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [320, PHONE, DESKTOP])
 def test_nothing_scrolls_sideways(browser, pages, name, width):
     visit(browser, pages, name, width)
@@ -274,7 +331,7 @@ return [seen, poor];
 """
 
 
-@pytest.mark.parametrize("name", ["trees", "stumps"])
+@pytest.mark.parametrize("name", ["trees", "stumps", "two"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_contrast_of_all_words(browser, pages, name, dark):
     """WCAG 2.1, level AA: 4.5 to 1."""

@@ -21,8 +21,10 @@ ROOMS = {
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
-    "data": ({"kernels", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
-    "files": ({"disk"}, {"numpy", "scipy", "pyarrow"}),
+    "ranking": (set(), {"numpy"}),
+    "data": ({"kernels", "ranking", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
+    # uproot: imported where a ROOT file is read
+    "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
@@ -35,13 +37,13 @@ ROOMS = {
         {"numpy", "sklearn", "pyarrow", "IPython"},
     ),
     "estimators": (
-        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "samplers", "steps"}
+        {"base", "boosting", "criteria", "data", "losses", "model", "plugin", "ranking", "samplers", "steps"}
         | {"kernels.compiler", "kernels.subset", "kernels.team", "kernels.warm", "memory"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (
-        {"data.kinds", "data.real", "data.table", "data.target", "estimators.threads", "estimators.validation"}
-        | {"kernels.team", "losses", "visible"},
+        {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
+        | {"estimators.validation", "kernels.team", "losses", "ranking", "visible"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "theory": (
@@ -60,7 +62,8 @@ ROOMS = {
     "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
-        {"data.categories", "data.kind", "data.kinds", "data.real", "estimators", "evaluation", "export", "extras"}
+        {"data.categories", "data.kind", "data.kinds", "data.ranked", "data.real", "estimators", "evaluation", "export"}
+        | {"extras"}
         | {
             "files",
             "multiboost",

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "MultiBoostClassifier": ".estimators.multiboost_classifier",
     "MultiBoostRegressor": ".estimators.multiboost_regressor",
+    "MultiBoostRanker": ".estimators.multiboost_ranker",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
     "Stump": ".base",
@@ -16,6 +17,8 @@ _HOMES = {
     "Product": ".base",
     "Selector": ".base",
     "Indicator": ".base",
+    "Column": ".base",
+    "Bins": ".base",
     "FromClassifier": ".base",
     "EarlyStopping": ".boosting.callbacks",
     "TimeLimit": ".boosting.callbacks",
@@ -37,12 +40,15 @@ _HOMES = {
     "MarginDistributionDisplay": ".evaluation.displays",
     "ShapeDisplay": ".evaluation.displays",
     "write_report": ".report",
+    "ranking_metric": ".ranking",
     "export_model": ".export.formats",
     "load_shyp": ".export.shyp",
 }
 __all__ = [
     "AdaBoostMHClassifier",
+    "Bins",
     "Callback",
+    "Column",
     "EarlyStopping",
     "FromClassifier",
     "Indicator",
@@ -52,6 +58,7 @@ __all__ = [
     "MedianBoostRegressor",
     "ModelFileError",
     "MultiBoostClassifier",
+    "MultiBoostRanker",
     "MultiBoostRegressor",
     "Product",
     "Progress",
@@ -70,17 +77,19 @@ __all__ = [
     "named_importances",
     "partial_dependence",
     "permutation_importances",
+    "ranking_metric",
     "round_rules",
     "staged_evaluation",
     "write_report",
 ]
 
 if TYPE_CHECKING:
-    from .base import FromClassifier, Indicator, Product, Selector, Stump, Tree
+    from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier
+    from .estimators.multiboost_ranker import MultiBoostRanker
     from .estimators.multiboost_regressor import MultiBoostRegressor
     from .estimators.saving import load_model
     from .evaluation import (
@@ -97,6 +106,7 @@ if TYPE_CHECKING:
     from .export.formats import export_model
     from .export.shyp import load_shyp
     from .model.modelfile import ModelFileError
+    from .ranking import ranking_metric
     from .report import write_report
 
 

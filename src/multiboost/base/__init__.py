@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 __all__ = [
     "LEARNERS",
     "BaseLearner",
+    "Bins",
+    "Column",
     "FromClassifier",
     "Indicator",
     "Product",
@@ -25,6 +27,8 @@ __all__ = [
 _HOMES = {
     "LEARNERS": ".learner",
     "BaseLearner": ".learner",
+    "Bins": ".bins",
+    "Column": ".column",
     "FromClassifier": ".from_classifier",
     "Indicator": ".stump",
     "Product": ".product",
@@ -37,6 +41,8 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from .bins import Bins
+    from .column import Column
     from .from_classifier import FromClassifier
     from .learner import LEARNERS, BaseLearner
     from .product import Product

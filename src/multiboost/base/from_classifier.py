@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .classifier import BaseClassifier
+from .classifier import BaseClassifier, Curve
 from .learner import BaseLearner
 from .partition import two_leaves
+from .pieces import ladder
 from .problem import Problem
 
 _STARTS = 8  # random votes that are tried before the first fit
@@ -18,19 +19,35 @@ _IMPROVEMENT = 1e-10  # relative; below this, rounding would keep the alternatio
 
 
 class Phi:
-    """A fitted binary classifier as a column of -1 and +1.
+    """A fitted binary classifier as a column: -1 and +1, or how sure it is.
 
     Parameters
     ----------
     estimator : fitted classifier of the classes -1 and 1
+    scale : float or None
+        What its decisions are divided by; None where its answers are taken.
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator, scale: float | None = None):
         self.estimator = estimator
+        self.scale = scale
 
-    def signs(self, X) -> np.ndarray:
-        """phi of every row, -1.0 or +1.0."""
-        return np.where(self.estimator.predict(X) > 0, 1.0, -1.0)
+    def values(self, X) -> np.ndarray:
+        """phi of every row."""
+        if self.scale is None:
+            return np.where(self.estimator.predict(X) > 0, 1.0, -1.0)
+        return _decisions(self.estimator, X) / self.scale
+
+
+def _decisions(estimator, X) -> np.ndarray:
+    """How sure a binary classifier is, above 0 for its class 1: ``decision_function``, else 2 p - 1."""
+    if hasattr(estimator, "decision_function"):
+        found = np.asarray(estimator.decision_function(X), np.float64).reshape(-1)
+    else:
+        found = 2.0 * np.asarray(estimator.predict_proba(X), np.float64)[:, 1] - 1.0
+    if not np.isfinite(found).all():
+        raise ValueError(f"FromClassifier: decisions of {type(estimator).__name__} are not finite")
+    return found
 
 
 class FromClassifier(BaseLearner):
@@ -49,17 +66,43 @@ class FromClassifier(BaseLearner):
         trained on rows drawn with probability proportional to their weights.
     n_cycles : int, default=10
         Most fits of the classifier in a round.
+    output : {"sign", "decision"}, default="sign"
+        phi is the classifier's answer, -1 or +1; or its ``decision_function`` (without one 2 p - 1 of
+        ``predict_proba``), divided by the largest absolute value in training.
 
     Notes
     -----
+    With decisions h(x) = v phi(x) is confidence-rated: v are signs for discrete votes, and one Newton step per label
+    for real ones.  alpha of the edge is then the minimum of a bound of Z (Schapire and Singer 1999), step="line-search"
+    that of Z itself.  Trees and products take answers only.
+
     A model of such base classifiers holds fitted scikit-learn objects and has no model file.
     """
 
     name, size = "classifier", "n_cycles"
 
-    def __init__(self, estimator=None, n_cycles=10):
+    def __init__(self, estimator=None, n_cycles=10, output="sign"):
         self.estimator = estimator
         self.n_cycles = n_cycles
+        self.output = output
+
+    @property
+    def criteria(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.output == "sign" else ("newton", "edge", "ternary")
+
+    @property
+    def never_in(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.output == "sign" else ("tree", "product")
+
+    def check(self) -> None:
+        if self.output not in ("sign", "decision"):
+            raise ValueError(f"output of FromClassifier must be 'sign' or 'decision'; got {self.output!r}")
+        able = any(hasattr(self.estimator, name) for name in ("decision_function", "predict_proba"))
+        if self.output == "decision" and not able:
+            raise ValueError(
+                f"FromClassifier: {type(self.estimator).__name__} has neither decision_function nor predict_proba; "
+                "use output='sign'"
+            )
 
     def fit(self, problem: Problem) -> BaseClassifier | None:
         """The best h, None where all virtual labels are the same."""
@@ -72,16 +115,19 @@ class FromClassifier(BaseLearner):
             phi = self._learn(X, pull @ v, problem.seed)
             if phi is None:
                 break
-            signs = phi.signs(X)
-            edges = signs @ pull
+            if self.output == "decision":
+                far = float(np.abs(_decisions(phi.estimator, X)).max())
+                phi = Phi(phi.estimator, far if far > 0 else 1.0)
+            values = phi.values(X)
+            edges = values @ pull
             edge = float(np.abs(edges).sum())
             if edge <= best + _IMPROVEMENT * abs(best if np.isfinite(best) else 0.0):
                 break
-            best, found = edge, (phi, signs)
+            best, found = edge, (phi, values)
             v = np.where(edges > 0, 1.0, -1.0)
         if found is None:
             return None
-        return _classifier(problem, rows, *found)
+        return (_classifier if self.output == "sign" else _confident)(problem, rows, *found)
 
     def _learn(self, X, signed: np.ndarray, seed: int) -> Phi | None:
         """phi given the virtual labels times weights; None where there is one label only."""
@@ -169,5 +215,29 @@ def _classifier(problem: Problem, rows: np.ndarray, phi: Phi, signs: np.ndarray)
     right[rows] = signs > 0
     left_out = problem.rows.left_out
     if left_out.size > 0:
-        right[left_out] = phi.signs(problem.layout.table.native_rows(left_out)) > 0
+        right[left_out] = phi.values(problem.layout.table.native_rows(left_out)) > 0
     return two_leaves(problem, right, phi=[phi])
+
+
+def _confident(problem: Problem, rows: np.ndarray, phi: Phi, decisions: np.ndarray) -> BaseClassifier:
+    """h = v phi(x) with a real phi: one leaf, whose votes are lines through 0."""
+    place = np.empty(problem.n_rows)
+    place[rows] = decisions
+    left_out = problem.rows.left_out
+    if left_out.size > 0:
+        place[left_out] = phi.values(problem.layout.table.native_rows(left_out))
+    pull = problem.pull[rows]
+    sum_g = decisions @ pull
+    h = problem.record.h[rows] if problem.record.h.size else np.abs(pull)
+    if problem.criterion.factorised:
+        votes = np.where(sum_g > 0, 1.0, -1.0)
+        score = float(np.abs(sum_g).sum())
+    else:
+        votes = sum_g / (decisions**2 @ h + problem.criterion.ridge)
+        score = float((sum_g * votes).sum())
+    values = np.stack([np.zeros(problem.n_labels), votes])
+    dag = ladder(-1, np.zeros(1), 0, score, values, 1)
+    dag.child[:] = -1  # one leaf on both sides
+    dag.phi, dag.curve = [phi], Curve(-1, 1, np.zeros(2))
+    leaf = np.zeros((1, problem.n_rows), dag.child.dtype)
+    return BaseClassifier([dag], leaf, 0, sum_g[None], h.sum(axis=0)[None], score, place=place)

@@ -24,11 +24,23 @@ class BaseLearner(BaseEstimator):
         The parameter that the number after the colon sets, None where there is none.
     least : int
         Its least value.
+    words : tuple of str
+        What it may be instead of a number, as in ``"column:spline"``; the first is the default.
+    criteria : tuple of str
+        Criteria by which it can find the best base classifier; () for all.
+    never_in : tuple of str
+        Base learners that cannot be made of it.
     """
 
     name: ClassVar[str]
     size: ClassVar[str | None] = None
     least: ClassVar[int] = 1
+    words: ClassVar[tuple[str, ...]] = ()
+    criteria: tuple[str, ...] = ()
+    never_in: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Refuse parameters that cannot be, besides what is said above; it names the parameter."""
 
     @abstractmethod
     def fit(self, problem):

@@ -243,12 +243,20 @@ class Problem:
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed, payload.width, dtype, n_threads)
             loops, bound_loops = loops_of(payload), None if bounds is None else loops_of(bounds.payload)
             calls = growth_calls(
-                self.criterion.name, self.criterion.is_ours, tree, blocks, payload, loops, bounds, bound_loops, subsets
+                self.criterion.searched_as,
+                self.criterion.is_ours,
+                tree,
+                blocks,
+                payload,
+                loops,
+                bounds,
+                bound_loops,
+                subsets,
             )
             return Growth(tree, subsets, calls, loops, bound_loops)
 
         # Loops depend on the lanes of a sample, which are fewer where only the true labels have one positive each.
-        key = ("growth", n_leaves, self.criterion.name, payload.dense.dtype.num, payload.lanes)
+        key = ("growth", n_leaves, self.criterion.searched_as, payload.dense.dtype.num, payload.lanes)
         growth = self.scratch.keep(key, make)
         tree = growth.tree
         tree.found["slot"] = -1  # of blocks that are not searched nothing is found

@@ -12,6 +12,8 @@ from typing import Any
 
 from sklearn.base import is_regressor
 
+from .bins import Bins
+from .column import Column
 from .from_classifier import FromClassifier
 from .learner import LEARNERS, BaseLearner
 from .product import Product
@@ -19,7 +21,7 @@ from .stump import Indicator, Selector, Stump
 from .tree import Tree
 from .within import Within
 
-for learner in (Stump, Tree, Product, Selector, Indicator, Within):
+for learner in (Stump, Tree, Product, Selector, Indicator, Column, Bins, Within):
     LEARNERS.register(learner)
 
 
@@ -35,11 +37,16 @@ def base_learner_from(spec: Any) -> BaseLearner:
     if not isinstance(spec, BaseLearner):
         raise ValueError(
             f"base_learner must be one of {', '.join(map(repr, LEARNERS))}, or a Stump, Tree, Product, Selector, "
-            f"Indicator or FromClassifier; got {spec!r}"
+            f"Indicator, Column, Bins or FromClassifier; got {spec!r}"
         )
     if isinstance(spec, FromClassifier) and not _classifies(spec.estimator):
         raise ValueError(f"FromClassifier needs a classifier with fit and predict; got {spec.estimator!r}")
-    if spec.size is not None:
+    spec.check()
+    if spec.words:
+        value = getattr(spec, str(spec.size))
+        if value not in spec.words:
+            raise ValueError(f"{spec.size} must be one of {', '.join(map(repr, spec.words))}; got {value!r}")
+    elif spec.size is not None:
         value = getattr(spec, spec.size)
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         if value is not None and not (whole and value >= spec.least):
@@ -47,6 +54,11 @@ def base_learner_from(spec: Any) -> BaseLearner:
     base = getattr(spec, "base", None)
     if base is not None:
         base_learner_from(base)
+        if spec.name in base.never_in:
+            raise ValueError(
+                f"{spec_of(spec)!r}: a {spec.name} cannot be made of {base.name!r}, whose base classifiers are not of "
+                f"the form v phi(x); use {base.name!r} without it"
+            )
     return spec
 
 
@@ -65,9 +77,10 @@ def _parse(text: str) -> BaseLearner:
     kind = LEARNERS.get(name)
     values: dict = {}
     if size:
-        if kind.size is None or not size.isdigit():
-            raise ValueError(f"base_learner={text!r}: {size!r} is not a size; write for example 'tree:50'")
-        values[kind.size] = int(size)
+        if kind.size is None or not (size in kind.words if kind.words else size.isdigit()):
+            example = f"{name}:{kind.words[-1]}" if kind.words else "tree:50"
+            raise ValueError(f"base_learner={text!r}: {size!r} is not a size; write for example {example!r}")
+        values[kind.size] = size if kind.words else int(size)
     if rest:
         if "base" not in kind().get_params(deep=False):
             raise ValueError(f"base_learner={text!r}: a {name} has no base learner of its own")
@@ -82,7 +95,7 @@ def spec_of(learner) -> str:
     if isinstance(learner, FromClassifier):
         return f"{learner.name}:{type(learner.estimator).__name__}"
     value = getattr(learner, learner.size) if learner.size else None
-    text = learner.name if value is None else f"{learner.name}:{value}"
+    text = learner.name if value is None or value in learner.words[:1] else f"{learner.name}:{value}"
     base = getattr(learner, "base", None)
     return text if base is None or isinstance(base, Stump) else f"{text}/{spec_of(base)}"
 

@@ -60,7 +60,7 @@ class Within(BaseLearner):
                 "the base learner 'within' is that of MedianBoostRegressor, which has numbers to be near to"
             )
         h = (self.base or Tree(8)).fit(problem.least_squares())
-        if h is None or len(h.terms) > 1:
+        if h is None or len(h.terms) > 1 or h.is_curved:
             return h
         weight = np.abs(problem.pull)
         state = SimpleNamespace(weighted=weight, wanted=problem.wanted, scores=np.zeros(weight.shape), n_labels=1)

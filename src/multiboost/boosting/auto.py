@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.base import clone
 
-from ..base import Stump, Tree
+from ..base import Stump, Tree, spec_of
 from ..base.learner import BaseLearner
 from ..criteria import CRITERIA
 from ..data.binned import Binned
@@ -50,7 +50,7 @@ class Wishes:
     ----------
     base_learner : BaseLearner
         A tree in it may leave its size open.
-    votes : {"real", "discrete"}
+    votes : {"real", "discrete", "ternary"}
     loss : Loss or None
     criterion : str or None
         None is that of votes and loss.
@@ -59,7 +59,7 @@ class Wishes:
     learning_rate : float or None
     rows : RowSampler or None
     columns : ColumnSampler
-    ridge, max_bins, min_category_rows, seed
+    ridge, max_bins, min_category_rows, seed, init
         As in `Plan`.
     """
 
@@ -75,6 +75,7 @@ class Wishes:
     max_bins: int = 256
     min_category_rows: int = 2
     seed: int = 0
+    init: str | tuple[float, ...] | None = None
 
     def plan(self, loss: Loss, n_leaves: int, rows: RowSampler) -> Plan:
         """The plan with this loss, and with these values where they are open."""
@@ -88,13 +89,22 @@ class Wishes:
         step.check(loss, CRITERIA.get(criterion))
         return Plan(
             loss, criterion, step, sized(self.base_learner, n_leaves), rows if self.rows is None else self.rows,
-            self.columns, self.ridge, self.max_bins, self.min_category_rows, self.seed,
+            self.columns, self.ridge, self.max_bins, self.min_category_rows, self.seed, init=self.init,
         )  # fmt: skip
 
     def _criterion_of(self, loss: Loss) -> str:
-        if self.criterion is not None:
-            return self.criterion
-        return "edge" if self.votes == "discrete" else "newton" if loss.has_curvature else "z"
+        usual = {"discrete": "edge", "ternary": "ternary"}.get(self.votes, "newton" if loss.has_curvature else "z")
+        found = usual if self.criterion is None else self.criterion
+        able = self.base_learner.criteria
+        if not able or found in able:
+            return found
+        if self.criterion is None and self.votes == "real":
+            return able[0]
+        said = f"criterion={self.criterion!r}" if self.criterion is not None else f"votes={self.votes!r}"
+        raise ValueError(
+            f"{said} does not go with base_learner={spec_of(self.base_learner)!r}, whose criterion is "
+            f"{' or '.join(map(repr, able))}; use votes='real' and leave the criterion open"
+        )
 
     @property
     def losses(self) -> list[Loss]:
@@ -111,7 +121,7 @@ class Wishes:
     def criteria(self) -> tuple[str, ...]:
         """Criteria of this package that plans may have."""
         names = dict.fromkeys(self._criterion_of(loss) for loss in self.losses)
-        return tuple(name for name in names if is_ours(CRITERIA.get(name).cut))
+        return tuple(CRITERIA.get(name).searched_as for name in names if is_ours(CRITERIA.get(name).cut))
 
     @property
     def leaves_open(self) -> bool:

@@ -30,7 +30,7 @@ class HeldOut:
 
     def begin(self, start: Ensemble, team: Team) -> None:
         """Scores of the ensemble with which the run starts."""
-        self.scores = start.scores(self.table, team)
+        self.scores = start.scores(self.table, team, start=self.target.start)
 
     def add(self, ensemble: Ensemble, team: Team) -> None:
         """Add an ensemble of one round."""

@@ -7,16 +7,19 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from ..base.learner import BaseLearner
 from ..base.registry import learner_from_dict, learner_to_dict, spec_of
 from ..criteria import CRITERIA
+from ..data.target import Target
 from ..losses import LOSSES, Loss
 from ..plugin import plugin_from
 from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, ColumnSampler, RowSampler, Share
 from ..steps import STEPS, Step
 
+_CONSTANT = "constant"
 ROUNDS = 200
 SHARPNESS = 6.0  # of probabilities where nothing was measured, see ``sharpness``
 
@@ -49,6 +52,9 @@ class Plan:
         Rounds of boosting where the user does not say.
     offsets : tuple of float
         Of quantiles, see ``auto_real``; () where there are none.
+    init : "constant", tuple of float or None
+        Where boosting starts: at the best constant, at given scores (of numbers: predictions), or where the loss
+        begins.  Not asked where samples have scores of their own.
     """
 
     loss: Loss
@@ -64,9 +70,21 @@ class Plan:
     sharpness: float = SHARPNESS
     rounds: int = ROUNDS
     offsets: tuple[float, ...] = ()
+    init: str | tuple[float, ...] | None = None
+
+    def initial_scores(self, target: Target) -> np.ndarray:
+        """F before the first round, (K,); what samples have of their own comes on top."""
+        if target.start is not None:
+            return target.kind.no_answer() if target.adds else np.zeros(target.n_labels)
+        if self.init is None:
+            return self.loss.initial_scores(target)
+        if isinstance(self.init, str):
+            return self.loss.best_constant(target)
+        return target.kind.scores_of(np.array([self.init]))[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Names and numbers, as JSON can hold them."""
+        init = {} if self.init is None else {"init": self.init if isinstance(self.init, str) else list(self.init)}
         return {
             "loss": self.loss.to_dict(),
             "criterion": self.criterion,
@@ -81,6 +99,7 @@ class Plan:
             "sharpness": float(self.sharpness),
             "rounds": int(self.rounds),
             "offsets": [float(offset) for offset in self.offsets],
+            **init,
         }
 
     @classmethod
@@ -110,6 +129,7 @@ class Plan:
             sharpness=float(given["sharpness"]),
             rounds=int(given.get("rounds", ROUNDS)),
             offsets=tuple(float(offset) for offset in given.get("offsets", [])),
+            init=_init_from(given.get("init")),
         )
 
     def digest(self) -> str:
@@ -140,3 +160,12 @@ class Plan:
     def with_leaves(self, n_leaves: int) -> Plan:
         """The same plan with trees of another size."""
         return replace(self, base_learner=clone(self.base_learner).set_params(n_leaves=n_leaves))
+
+
+def _init_from(given: Any) -> str | tuple[float, ...] | None:
+    """Where boosting starts, from JSON."""
+    if given is None or given == _CONSTANT:
+        return given
+    if not isinstance(given, list):
+        raise ValueError(f"init {given!r}")
+    return tuple(float(score) for score in given)

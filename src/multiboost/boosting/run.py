@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier, constant_classifier, empty_leaf
+from ..base.classifier import BaseClassifier, constant_classifier
 from ..base.problem import Problem
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
@@ -114,8 +114,8 @@ class Run:
         criterion = CRITERIA.get(plan.criterion).of_run(plan.ridge, target.n_pairs)
         layout = layout_of(criterion, binned, target, team, last)
         before = start.ensemble if start is not None else None
-        self.builder = EnsembleBuilder(loss.initial_scores(target) if before is None else before, binned.n_columns)
-        scores = np.tile(self.builder.initial, (target.n_rows, 1)) if start is None else start.scores
+        self.builder = EnsembleBuilder(plan.initial_scores(target) if before is None else before, binned.n_columns)
+        scores = self.builder.build().start(target.n_rows, target.start) if start is None else start.scores
         self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
         names = HISTORY + (HELD_OUT if held_out is not None else ())
@@ -190,11 +190,15 @@ class Run:
         for array in self.target.arrays():
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
-        return {
+        found = {
             "plan": self.plan.digest(),
             "labels or weights": digest.hexdigest(),
             "values of the table": self.binned.digest(),
         }
+        if self.target.start is not None:
+            begin = hashlib.blake2b(np.ascontiguousarray(self.target.start).view(np.uint8).data, digest_size=16)
+            found["initial scores"] = begin.hexdigest()
+        return found
 
     # One round.
 
@@ -220,7 +224,8 @@ class Run:
         h = self.plan.base_learner.fit(problem)
         if h is None or not h.votes.any():
             return h, 0.0
-        return h, h.edge if problem.rows.left_out.size == 0 else h.edge_of_all(self.pull)
+        seen = problem.rows.left_out.size == 0 and not h.is_curved
+        return h, h.edge if seen else h.edge_of_all(self.pull)
 
     def _stepped(self, problem: Problem) -> tuple[BaseClassifier | None, float, float]:
         """A base classifier, its edge, and how far to go along it; where that is nowhere, `stopped` says why."""
@@ -232,7 +237,9 @@ class Run:
             self.stopped = "no base classifier has a positive edge"
         else:
             h = self.weights.refitted(h, self.drawn)
-            alpha = self.step.size(h, edge, self)
+            if problem.criterion.abstains:
+                h, edge = h.abstaining(self.pull, problem.criterion.voters)
+            alpha = self.step.size(h, edge / h.voting, self)  # the edge of what votes
             self.stopped = "" if alpha > 0 else self.step.ending
         return h, edge, alpha
 
@@ -248,13 +255,16 @@ class Run:
             return False
         z = np.nan
         if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:
-            z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes)
+            leaves = not h.is_curved and h.voting == 1.0  # then sums over leaves are enough
+            z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes) if leaves else h.z(self.pull, alpha)
         self._add(h.scaled(alpha), edge, alpha, z, searched - begin)
         return True
 
     def add_constant(self) -> None:
         """One round that looks at no column: the best there is where nothing can be learned."""
         votes = self.target.constant() - self.builder.initial
+        if self.target.start is not None:  # the model before is all there is
+            votes = np.zeros_like(votes)
         self._add(constant_classifier(votes, self.n_samples), 0.0, 1.0, np.nan, 0.0)
 
     def _add(self, h: BaseClassifier, edge: float, alpha: float, z: float, search: float) -> None:
@@ -273,8 +283,8 @@ class Run:
         self.h = h
         self.rows.learn(self)
         self.columns.learn(self)
-        h.leaf = empty_leaf(len(h.leaf), 0)  # n numbers that nobody needs again; a slice would keep them
         self.builder.append(h)
+        h.forget_samples()
         if self._kept is not None:
             self._kept.append(self.learned())
 

@@ -32,7 +32,7 @@ class _Fold:
 
     def scores(self, run: Run, team: Team) -> np.ndarray:
         """Scores of the rows that are held out."""
-        return run.ensemble().scores(self.held_out, team)
+        return run.ensemble().scores(self.held_out, team, start=self.held_out_labels.start)
 
 
 class Trial:

@@ -68,6 +68,7 @@ class Weights:
             task_class=target.task_class,
             task_weight=target.task_weight,
             group_start=target.group_start,
+            order=np.arange(n if loss.of_queries else 0, dtype=np.intp),
             chunk_start=chunk_start,
             sums=np.zeros((chunk_start.size - 1, 4)),
         )
@@ -97,7 +98,7 @@ class Weights:
     @property
     def error(self) -> float:
         """Weight of the training errors; of numbers, what is left of the risk of a constant."""
-        return self.target.error_of(float(self._out[0]), self.risk)
+        return self.target.error_of(float(self._out[0]), self.risk, self.scores)
 
     @property
     def risk(self) -> float:
@@ -123,17 +124,21 @@ class Weights:
         return edge < LEAST_EDGE * self.total
 
     def refitted(self, h: BaseClassifier, drawn: np.ndarray | None = None) -> BaseClassifier:
-        """h with the leaf values that the loss asks for, if it does; a product has none of its own.
+        """h with the leaf values that the loss asks for, if it does; products and curves have none of their own.
 
         drawn : the samples of the round, (n,) bool; None: all
         """
-        if len(h.terms) > 1:
+        if len(h.terms) > 1 or h.is_curved:
             return h
         values = self.loss.refit(h.leaf[0], len(h.votes), self.state, drawn)
         return h if values is None else h.with_votes(values)
 
     def add(self, h: BaseClassifier, edge: float = 0.0) -> None:
         """F += h, and what follows from it; ``edge`` is that of h, for the next round's bounds."""
+        if h.is_curved:
+            h.add_outputs(self.state.scores)
+            self._advance(np.zeros((0, len(self.scores)), NODE), np.zeros(0, np.intp), h.votes[:0], edge)
+            return
         offset = np.cumsum([0] + [len(dag.values) for dag in h.terms])[:-1]
         values = h.terms[0].values if len(h.terms) == 1 else np.concatenate([dag.values for dag in h.terms])
         self._advance(h.leaf, offset, values, edge)

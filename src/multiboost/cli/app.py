@@ -68,7 +68,10 @@ def _parameter(option: str, default: str = "", *more: str) -> Any:
 
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight or text; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight, text, x.root:tree; or - for standard input."
+    ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[
@@ -80,10 +83,15 @@ Target = Annotated[
         panel=_READ,
     ),
 ]
-Task = Annotated[str | None, _option("--task", help="classification or regression. [classification]", panel=_MODEL)]
+Task = Annotated[
+    str | None, _option("--task", help="classification, regression or ranking. [classification]", panel=_MODEL)
+]
+Query = Annotated[
+    str | None, _option("--query", help="Column of the query, for --task ranking; svmlight has qid.", panel=_READ)
+]
 Format = Annotated[
     str | None,
-    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight or simple; else by suffix.", panel=_READ),
+    _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight, simple or root; else by suffix.", panel=_READ),
 ]
 Delimiter = Annotated[
     str | None,
@@ -140,6 +148,7 @@ def train(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     nominal: Nominal = None,
     config: Annotated[
         Path | None, _option("--config", help="TOML file of these options; what is given here wins.", panel=_MODEL)
@@ -148,11 +157,13 @@ def train(
     base: _parameter("base", "tree") = None,
     rounds: _parameter("rounds", "chosen", "-n") = None,
     votes: _parameter("votes", "real") = None,
-    loss: _parameter("loss", "auto; squared") = None,
+    loss: _parameter("loss", "auto; squared; exponential") = None,
     quantile: _parameter("quantile") = None,
+    gain: _parameter("gain", "exponential") = None,
     criterion: _parameter("criterion") = None,
     step: _parameter("step") = None,
     learning_rate: _parameter("learning_rate") = None,
+    init: _parameter("init") = None,
     subsample: _parameter("subsample") = None,
     weighting: _parameter("weighting", "auto") = None,
     max_bins: _parameter("max_bins", "256") = None,
@@ -216,12 +227,14 @@ def evaluate(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Error, Hamming loss, balanced error, log-loss, AUC, confusion matrix and margins.
 
-    Of numbers RMSE, MAE, R2, relative error, and how many rows quantiles cover.
+    Of numbers RMSE, MAE, R2, relative error, and how many rows quantiles cover.  Of rankings NDCG, MAP, precision, NDCG
+    at every position and the worst queries.
     """
     _call("evaluate", **locals())
 
@@ -254,6 +267,7 @@ def compare(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     nominal: Nominal = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
     jobs: Jobs = None,
@@ -276,6 +290,7 @@ def report(
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    query: Query = None,
     jobs: Jobs = None,
 ) -> None:
     """Write one HTML page about a model and how it does on DATA."""

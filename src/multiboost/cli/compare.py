@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from .display import Notices, console, measured, table_of
-from .examples import Examples, Roles, load, nominal_of
+from .examples import Examples, Roles, asked, check_queries, load, nominal_of
 from .failure import BadInput
 from .settings import check_parameters
-from .task import task_named
+from .task import Task, task_named
 
 
 def run(
     data: str,
     target,
     task,
+    query,
     folds: int,
     rounds: int,
     bases,
@@ -36,15 +37,16 @@ def run(
 ) -> None:
     """Compare; the options are those of `app.compare`."""
     task = task_named(task)
-    roles = Roles(target or [], weight, ignore or [], task.name)
+    roles = Roles(target or [], weight, ignore or [], task.name, query)
     examples = load(data, roles, format=format, labels=labels, delimiter=delimiter)
     if examples.y is None:
         raise BadInput(f"{examples.file}: which column is {task.wanted}? Name it with --target")
+    check_queries(examples, task)
     nominal = nominal_of(examples, nominal)
     if not 2 <= folds <= examples.n_rows:
         raise BadInput(f"--folds must be at least 2 and at most the number of rows; got {folds}")
     candidates = [(base, {"base_learner": base}) for base in bases] if bases else task.candidates
-    fold = _folds(examples, folds, seed)
+    fold = _folds(examples, folds, seed, task.has_queries)
     found: list[dict[str, Any]] = []
     show = _Progress(len(candidates), folds, silent=quiet or json)
     for name, parameters in candidates:
@@ -55,9 +57,9 @@ def run(
             inside, outside = examples.take(np.flatnonzero(fold != k)), examples.take(np.flatnonzero(fold == k))
             show.fold(name, k)
             begin = perf_counter()
-            clf.fit(inside.X, inside.y, inside.sample_weight, inside.label_weight, callbacks=show.callbacks)
+            clf.fit(inside.X, inside.y, callbacks=show.callbacks, **task.arguments(inside))
             seconds += perf_counter() - begin
-            errors.append(_error(clf, outside))
+            errors.append(_error(clf, outside, task))
         found.append(
             {
                 "name": name,
@@ -106,17 +108,25 @@ class _Progress:
             console().print(text, style="dim", highlight=False)
 
 
-def _error(clf, examples: Examples) -> float:
+def _error(clf, examples: Examples, task: Task) -> float:
     """Error on held-out rows: of all labels, or of tasks."""
     from ..evaluation import evaluate
 
-    result = evaluate(clf, examples.X, examples.y, examples.sample_weight, curves=False, n_mistakes=0).headline()
+    more = {"curves": False, "n_mistakes": 0, **asked(examples, task)}
+    result = evaluate(clf, examples.X, examples.y, examples.sample_weight, **more).headline()
     return float(result[clf.model_.kind.measure.lower().replace(" ", "_")])
 
 
-def _folds(examples: Examples, folds: int, seed: int) -> np.ndarray:
-    """The fold of every row; classes of a single target are spread evenly."""
+def _folds(examples: Examples, folds: int, seed: int, by_query: bool) -> np.ndarray:
+    """The fold of every row; classes of a single target are spread evenly, and queries stay whole."""
     n = examples.n_rows
+    if by_query:
+        assert examples.qid is not None
+        number = np.unique(examples.qid, return_inverse=True)[1]
+        of_query = np.random.default_rng(seed).permutation(number.max() + 1) % folds
+        if of_query.size < folds:
+            raise BadInput(f"{examples.file} has {of_query.size} queries, too few for --folds {folds}")
+        return of_query[number]
     order = np.random.default_rng(seed).permutation(n)
     if not hasattr(examples.y, "num_rows"):
         order = order[np.argsort(np.unique(examples.y, return_inverse=True)[1][order], kind="stable")]

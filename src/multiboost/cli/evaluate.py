@@ -8,24 +8,37 @@ from pathlib import Path
 from typing import Any
 
 from ..estimators.saving import load_model
-from ..evaluation import Evaluation, RegressionEvaluation, evaluate, named_importances, remarks, staged_evaluation
+from ..evaluation import (
+    Evaluation,
+    RankingEvaluation,
+    RegressionEvaluation,
+    evaluate,
+    named_importances,
+    remarks,
+    staged_evaluation,
+)
 from ..visible import visible
 from .display import console, measured, table_of
-from .examples import examples_for
+from .examples import asked, examples_for
+from .task import task_for
 
 _MOST_CLASSES = 30  # of a confusion matrix in a terminal
 _ONE = {"binary": "class", "multiclass": "class", "multitask": "class", "multilabel": "label"}
 _MOST_MISTAKES = 20  # where the matrix is wider
+_MOST_QUERIES = 10
 
 
-def run(model: Path, data: str, staged: bool, target, format, delimiter, labels, ignore, weight, jobs, json) -> None:
+def run(
+    model: Path, data: str, staged: bool, target, format, delimiter, labels, ignore, weight, query, jobs, json
+) -> None:
     """Evaluate a model; the options are those of `app.evaluate`."""
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, delimiter)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query, delimiter)
+    more = asked(examples, task_for(classifier.model_.kind))
     if staged:
-        _staged(classifier, examples, json)
+        _staged(classifier, examples, more, json)
         return
-    found = _named(evaluate(classifier, examples.X, examples.y, examples.sample_weight), examples.target)
+    found = _named(evaluate(classifier, examples.X, examples.y, examples.sample_weight, **more), examples.target)
     if json:
         print(found.to_json())
         return
@@ -116,7 +129,36 @@ def _show_numbers(found: RegressionEvaluation, out) -> None:
         out.print(table_of(quantiles, ["quantile", "pinball loss", "at or below"]))
 
 
-_SHOW: dict[type, Any] = {Evaluation: _show_labels, RegressionEvaluation: _show_numbers}
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _show_rankings(found: RankingEvaluation, out) -> None:
+    """Position by position, as others count, and the worst queries."""
+    out.print()
+    out.print(table_of([("queries", str(found.n_queries)), ("without a relevant document", str(found.n_without))]))
+    at = [1, 2, 3, 5, 10, 20]
+    rows = [(f"{k}", _text(found.ndcg_at[k - 1]), _text(found.random_at[k - 1])) for k in at if k <= len(found.ndcg_at)]
+    out.print()
+    out.print(table_of(rows, ["k", "NDCG@k", "random order"]))
+    if found.conventions:
+        out.print()
+        counted = [(name, _text(value)) for name, value in found.conventions.items()]
+        out.print(table_of(counted, ["convention", "NDCG@10"]))
+    if found.mistakes:
+        out.print()
+        worst = [
+            (m.query, m.n_documents, m.n_relevant, _text(m.ndcg), f"{m.grade:g}", m.position)
+            for m in found.mistakes[:_MOST_QUERIES]
+        ]
+        out.print(table_of(worst, ["worst queries", "documents", "relevant", "NDCG@10", "best grade", "at position"]))
+
+
+_SHOW: dict[type, Any] = {
+    Evaluation: _show_labels,
+    RegressionEvaluation: _show_numbers,
+    RankingEvaluation: _show_rankings,
+}
 
 
 def _confusion(task, out):
@@ -146,6 +188,8 @@ def _unbounded(out):
 
 def _named(found: Any, tasks: list[str]) -> Any:
     """Tasks by the names of their columns, which the model itself does not know."""
+    if isinstance(found, RankingEvaluation):
+        return found
     if isinstance(found, RegressionEvaluation):
         if len(found.targets) == len(tasks) == 1:
             found.targets[0].name = tasks[0]
@@ -160,10 +204,10 @@ def _named(found: Any, tasks: list[str]) -> Any:
     return found
 
 
-def _staged(classifier, examples, json: bool) -> None:
+def _staged(classifier, examples, more: dict[str, Any], json: bool) -> None:
     """One line per round, written as it is computed."""
     header = False
-    for found in staged_evaluation(classifier, examples.X, examples.y, examples.sample_weight):
+    for found in staged_evaluation(classifier, examples.X, examples.y, examples.sample_weight, **more):
         row = {"round": found.n_rounds, **found.headline()}
         if json:
             print(jsonlib.dumps(row))

@@ -19,8 +19,8 @@ from ..memory import need
 from ..model.model import Model
 from .ambiguous import is_ambiguous
 from .failure import BadInput
-from .numbers import numbers_of
-from .task import task_for
+from .numbers import numbers_of, queries_of
+from .task import Task, task_for
 
 _NAME = 150  # bytes of a column's name
 
@@ -36,17 +36,21 @@ class Roles:
     ignore : list of str
     task : str
         What the target holds, see `task`.
+    query : str or None
+        The column of queries.
     """
 
     target: list[str] = field(default_factory=list)
     weight: str | None = None
     ignore: list[str] = field(default_factory=list)
     task: str = "classification"
+    query: str | None = None
 
     def __post_init__(self):
         seen: dict[str, str] = {}
-        weight = [self.weight] if self.weight else []
-        for option, names in (("--target", self.target), ("--weight", weight), ("--ignore", self.ignore)):
+        weight, query = ([name] if name else [] for name in (self.weight, self.query))
+        given = {"--target": self.target, "--weight": weight, "--query": query, "--ignore": self.ignore}
+        for option, names in given.items():
             for name in names:
                 if name in seen and not seen[name] == option == "--ignore":
                     twice = "is given twice" if seen[name] == option else f"is {seen[name]} already"
@@ -67,6 +71,8 @@ class Examples:
     y : ndarray, pyarrow.Table or None
     sample_weight : ndarray (n,) or None
     label_weight : ndarray (n, K) or None
+    qid : ndarray (n,) or None
+        The query of every row.
     target : list of str
         Names of the target's columns or labels; empty where the format carries one class per row.
     format : str
@@ -82,6 +88,7 @@ class Examples:
     y: Any
     sample_weight: np.ndarray | None
     label_weight: np.ndarray | None
+    qid: np.ndarray | None
     target: list[str]
     format: str
     is_named: bool
@@ -106,7 +113,7 @@ class Examples:
 
         return replace(
             self, X=part(self.X), y=part(self.y), sample_weight=part(self.sample_weight),
-            label_weight=part(self.label_weight),
+            label_weight=part(self.label_weight), qid=part(self.qid),
         )  # fmt: skip
 
 
@@ -217,7 +224,8 @@ def examples_of(content: Content, roles: Roles) -> Examples:
     known(names, roles.target, file, "--target")
     known(names, roles.ignore, file, "--ignore")
     known(names, [roles.weight] if roles.weight else [], file, "--weight")
-    aside = {*roles.target, *roles.ignore, *([roles.weight] if roles.weight else [])}
+    known(names, [roles.query] if roles.query else [], file, "--query")
+    aside = {*roles.target, *roles.ignore, *(name for name in (roles.weight, roles.query) if name)}
     if content.table is None:
         features, X, columns = names, content.matrix, {}
         if aside:
@@ -236,7 +244,7 @@ def examples_of(content: Content, roles: Roles) -> Examples:
         weight = _weights(columns[roles.weight], roles.weight, file)
     first = names[0] if content.format == "svmlight" and len(names) else None
     return Examples(
-        file, X, features, y, weight, label_weight, target, content.format,
+        file, X, features, y, weight, label_weight, queries_of(content, roles.query, columns), target, content.format,
         is_named=not isinstance(names, NumberedNames), layout={"first_column": first, "columns": len(names)},
     )  # fmt: skip
 
@@ -328,7 +336,30 @@ def _labels(content: Content, target: list[str], columns: dict):
     return y, None if plain else np.where(signs == 0, 0.0, weights), list(labels.names)
 
 
-_TARGETS = {"classification": _labels, "regression": numbers_of}
+_TARGETS = {"classification": _labels, "regression": numbers_of, "ranking": numbers_of}
+
+
+def check_queries(examples: Examples, task: Task) -> None:
+    """Refuse a ranking without queries.
+
+    Parameters
+    ----------
+    examples : Examples
+    task : Task
+    """
+    if task.has_queries and examples.qid is None:
+        raise BadInput(f"{examples.file}: which column is the query? Name it with --query")
+
+
+def asked(examples: Examples, task: Task) -> dict[str, Any]:
+    """What evaluations and reports are given besides X, y and weights.
+
+    Parameters
+    ----------
+    examples : Examples
+    task : Task
+    """
+    return {"qid": examples.qid} if task.has_queries else {}
 
 
 def nominal_of(examples: Examples, nominal: list[str] | None) -> list[str] | list[int] | None:
@@ -494,6 +525,7 @@ _TOLD: dict[str, Any] = {
     "columns": int,
     "target": list,
     "weight": (str, type(None)),
+    "query": (str, type(None)),
     "ignore": list,
     "names": list,
 }
@@ -562,6 +594,7 @@ def examples_for(
     ignore,
     format: str | None,
     labels: Path | None,
+    query: str | None = None,
     delimiter: str | None = None,
 ) -> Examples:
     """Read a file with the columns and classes of a model.
@@ -570,25 +603,28 @@ def examples_for(
     ----------
     model : Model
     data : str
-    target, weight, ignore
+    target, weight, ignore, query
         As given; where they are not, those of the training that the file has.
     format, labels, delimiter : see `read`
     """
     told = told_by(model)
     content = read(data, format, labels, delimiter, **reading_for(model, data, format))
-    given = {*(target or []), *([weight] if weight else []), *(ignore or [])}
+    given = {*(target or []), *(name for name in (weight, query) if name), *(ignore or [])}
 
     def is_free(name: str | None) -> bool:
         return name is not None and name in content.names and name not in given
 
     if weight is None and is_free(told.get("weight")):
         weight = told["weight"]
+    if query is None and is_free(told.get("query")):
+        query = told["query"]
     target = target or told.get("target", [])
-    aside = [told.get("weight"), *told.get("ignore", [])]
-    left_out = [name for name in aside if is_free(name) and name != weight and name not in target]
+    aside = [told.get("weight"), told.get("query"), *told.get("ignore", [])]
+    left_out = [name for name in aside if is_free(name) and name not in (weight, query) and name not in target]
     task = task_for(model.kind)
-    roles = Roles(target, weight, [*(ignore or []), *left_out], task.name)
+    roles = Roles(target, weight, [*(ignore or []), *left_out], task.name, query)
     examples = for_model(examples_of(content, roles), model)
     if examples.y is None:
         raise BadInput(f"{examples.file}: which column is {task.wanted}? Name it with --target")
+    check_queries(examples, task)
     return replace(examples, y=task.matched(examples, model.kind, "the model"))

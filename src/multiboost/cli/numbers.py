@@ -1,4 +1,4 @@
-"""The numbers of a file, for regression: one column or several, by name."""
+"""The numbers of a file, for regression and rankings: one column or several, by name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.kinds import unknown_labels
 from ..data.real import Real
 from ..files import Content
 from .failure import BadInput
@@ -38,7 +39,7 @@ def numbers_of(content: Content, target: list[str], columns: dict[str, Any]):
     elif content.labels is None:
         return None, None, []
     elif content.labels.classes is None:
-        raise BadInput(f"{file} has several labels in a row; --task regression needs a number: name its --target")
+        raise BadInput(f"{file} has several labels in a row; this task needs one number: name its --target")
     else:
         found, what = _numbers(content.labels.classes, "the target", file), "the target"
     missing = np.isnan(found)
@@ -56,11 +57,42 @@ def _numbers(column: Any, what: str, file: str) -> np.ndarray:
         try:
             found[row] = np.nan if value is None else float(value)
         except (TypeError, ValueError) as error:
-            raise BadInput(
-                f"{file}: {what} holds {value!r} in row {row + 1}; --task regression predicts numbers"
-            ) from error
+            raise BadInput(f"{file}: {what} holds {value!r} in row {row + 1}, which is not a number") from error
         if np.isinf(found[row]):
             raise BadInput(f"{file}: {what} holds {value} in row {row + 1}; a target is a finite number")
+    return found
+
+
+def matched_grades(examples: Any) -> np.ndarray:
+    """y as the grades of documents, (n,)."""
+    if hasattr(examples.y, "num_rows"):
+        raise BadInput(f"{examples.file}: several targets are given; --task ranking needs one grade for every row")
+    wrong = np.flatnonzero(examples.y < 0)
+    if wrong.size:
+        raise BadInput(
+            f"{examples.file}: the grade in row {wrong[0] + 1} is {examples.y[wrong[0]]:g}; grades are at least 0"
+        )
+    return examples.y
+
+
+def queries_of(content: Content, query: str | None, columns: dict[str, Any]) -> np.ndarray | None:
+    """The query of every row, from a column, or as the format carries it; None where there is none.
+
+    Parameters
+    ----------
+    content : Content
+    query : str or None
+        The column of ``--query``.
+    columns : dict
+        The columns of the file by name, at least that one.
+    """
+    if query is None:
+        return content.groups
+    column = columns[query]
+    found = np.asarray(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    empty = unknown_labels(found)
+    if empty.any():
+        raise BadInput(f"{content.file}: column {query!r} (--query) is empty in row {int(empty.argmax()) + 1}")
     return found
 
 

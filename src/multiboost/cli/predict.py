@@ -40,11 +40,12 @@ def run(
             raise BadInput(f"--out {out} would overwrite what is read")
     fitted = load(model)  # not load_model: scikit-learn, which prediction does not need, takes a second
     if proba and not task_for(fitted.kind).has_classes:
-        raise BadInput(f"--proba: {model} predicts numbers, and numbers have no probabilities; leave it out")
+        raise BadInput(f"--proba: {model} predicts numbers, which have no probabilities; leave it out")
     told = told_by(fitted)
     options = with_options(data, format, labels, delimiter, reading_for(fitted, data, format))
     # What training set aside may be there again: it is not looked at.
-    aside = [*told.get("target", []), *told.get("ignore", []), *([told["weight"]] if told.get("weight") else [])]
+    alone = [told[role] for role in ("weight", "query") if told.get(role)]
+    aside = [*told.get("target", []), *told.get("ignore", []), *alone]
     with (
         closing(read_batches(data, format, _ROWS, **options)) as batches,
         whole_file(target) as file,

@@ -8,17 +8,20 @@ from ..estimators.saving import load_model
 from ..report import write_report
 from ..visible import visible
 from .display import console
-from .examples import examples_for
+from .examples import asked, examples_for
 from .failure import check_writable
+from .task import task_for
 
 
-def run(model: Path, data: str, out: Path, title, target, format, delimiter, labels, ignore, weight, jobs) -> None:
+def run(
+    model: Path, data: str, out: Path, title, target, format, delimiter, labels, ignore, weight, query, jobs
+) -> None:
     """Write a report; the options are those of `app.report`."""
     check_writable(out, "--out")
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, delimiter)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query, delimiter)
     write_report(
         classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title, data_file=data,
-        model_file=model,
+        model_file=model, **asked(examples, task_for(classifier.model_.kind)),
     )  # fmt: skip
     console().print(visible(f"{out} written"))

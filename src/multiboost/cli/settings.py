@@ -10,6 +10,8 @@ from typing import Any
 
 from ..base import base_learner_from
 from ..estimators.parameters import OPTIONS, defaults_of
+from ..estimators.saving import load_model
+from ..estimators.start import CONSTANT
 from .failure import BadInput
 from .task import TASKS, Task
 
@@ -103,6 +105,8 @@ def parameters_of(options: dict[str, Any], task: Task) -> dict[str, Any]:
             other = next(t.name for t in TASKS.values() if parameter.name in defaults_of(t.estimator()))
             raise BadInput(f"--{name.replace('_', '-')} goes with --task {other}, and this is {task.name}")
     found = {p.name: options[name] for name, p in given.items()}
+    if found.get("init", CONSTANT) != CONSTANT:
+        found["init"] = load_model(found["init"])
     if "quantile" in found:
         if found.setdefault("loss", "quantile") != "quantile":
             raise BadInput(f"--quantile goes with --loss quantile, and the loss is {found['loss']}")

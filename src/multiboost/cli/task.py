@@ -1,4 +1,4 @@
-"""What is predicted, classes or numbers: all that differs between the two, in one place."""
+"""What is predicted, classes, numbers or rankings: all that differs between them, in one place."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from ..data.kind import TargetKind
 from ..data.kinds import LabelKind, as_labels, recognise
+from ..data.ranked import Ranks, Scored
 from ..data.real import Real
 from .failure import BadInput
 from .labels import matched
-from .numbers import matched_numbers
+from .numbers import matched_grades, matched_numbers
 
 
 class Task(ABC):
@@ -25,6 +26,7 @@ class Task(ABC):
     wanted : str
         What the target's column is.
     has_classes : bool
+    has_queries : bool
     kinds : type
         The kinds of target that belong to it.
     candidates : list of (str, dict)
@@ -33,8 +35,9 @@ class Task(ABC):
 
     name: ClassVar[str]
     wanted: ClassVar[str]
-    has_classes: ClassVar[bool]
-    kinds: ClassVar[type[TargetKind]]
+    has_classes: ClassVar[bool] = False
+    has_queries: ClassVar[bool] = False
+    kinds: ClassVar[type]
     candidates: ClassVar[list[tuple[str, dict[str, Any]]]]
 
     @abstractmethod
@@ -52,6 +55,14 @@ class Task(ABC):
     def named_classes(self, kind: Any) -> list[np.ndarray]:
         """Classes of each column of the target; none where a column does not hold classes."""
         return []
+
+    def arguments(self, examples: Any) -> dict[str, Any]:
+        """What ``fit`` is given besides X and y."""
+        return {"sample_weight": examples.sample_weight}
+
+    def validation(self, examples: Any) -> tuple:
+        """Examples as ``fit`` takes a validation set."""
+        return examples.X, examples.y, examples.sample_weight
 
 
 class Classification(Task):
@@ -84,11 +95,14 @@ class Classification(Task):
     def named_classes(self, kind):
         return kind.classes if kind.is_single or kind.tasks else []
 
+    def arguments(self, examples):
+        return {**super().arguments(examples), "label_weight": examples.label_weight}
+
 
 class Regression(Task):
     """Numbers."""
 
-    name, wanted, has_classes, kinds = "regression", "the number to predict", False, Real
+    name, wanted, kinds = "regression", "the number to predict", Real
     candidates: ClassVar[list[tuple[str, dict[str, Any]]]] = [
         ("defaults", {}),
         ("stumps", {"base_learner": "stump"}),
@@ -110,7 +124,38 @@ class Regression(Task):
         return matched_numbers(examples, kind, owner)
 
 
-TASKS: dict[str, Task] = {task.name: task for task in (Classification(), Regression())}
+class Ranking(Task):
+    """Grades of the documents of queries."""
+
+    name, wanted, has_queries, kinds = "ranking", "the grade", True, Ranks
+    candidates: ClassVar[list[tuple[str, dict[str, Any]]]] = [
+        ("defaults", {}),
+        ("stumps", {"base_learner": "stump"}),
+        ("trees of 20", {"base_learner": "tree:20"}),
+        ("logistic loss", {"loss": "logistic"}),
+        ("lambdarank", {"loss": "lambdarank"}),
+    ]
+
+    def estimator(self):
+        from ..estimators.multiboost_ranker import MultiBoostRanker
+
+        return MultiBoostRanker
+
+    def kind_of(self, training):
+        return Scored([np.unique(matched_grades(training))])
+
+    def matched(self, examples, kind, owner):
+        return matched_grades(examples)
+
+    def arguments(self, examples):
+        return {**super().arguments(examples), "qid": examples.qid}
+
+    def validation(self, examples):
+        return examples.X, examples.y, examples.qid, examples.sample_weight
+
+
+# A ranking by grades has classes, too: it is asked for first.
+TASKS: dict[str, Task] = {task.name: task for task in (Ranking(), Classification(), Regression())}
 
 
 def task_named(name: str | None) -> Task:

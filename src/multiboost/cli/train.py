@@ -18,7 +18,9 @@ from .examples import (
     Examples,
     Roles,
     aligned,
+    asked,
     check_numbers,
+    check_queries,
     load,
     nominal_of,
     one_stdin,
@@ -39,7 +41,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     quiet, as_json = options["quiet"], options["json"]
     _check(data, options)
     task = task_named(options["task"])
-    roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [], task.name)
+    roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [], task.name, options["query"])
     every = seconds_of(options["every"], "--every") if options["every"] else 60.0
     classifier = task.estimator()(**parameters_of(options, task))
     check_parameters(classifier)
@@ -57,14 +59,15 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
         **training.layout,
         "target": roles.target,
         "weight": roles.weight,
+        **({"query": roles.query} if roles.query else {}),
         "ignore": roles.ignore,
         # The estimator keeps the names of tables, but sparse ARFF is a matrix.
         **({"names": training.names} if training.is_named and not training.is_table else {}),
     }
     begin = perf_counter()
     classifier.fit(
-        training.X, training.y, training.sample_weight, training.label_weight,
-        validation=None if valid is None else (valid.X, valid.y, valid.sample_weight),
+        training.X, training.y, **task.arguments(training),
+        validation=None if valid is None else task.validation(valid),
         callbacks=callbacks, checkpoint=options["checkpoint"], checkpoint_every=every, resume=_resume(options),
         provenance=provenance,
     )  # fmt: skip
@@ -72,7 +75,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     if options["out"]:
         classifier.save(options["out"])
     interrupt = next(c for c in callbacks if isinstance(c, StopOnInterrupt))
-    summary = _summary(classifier, valid, test, seconds, interrupt.asked)
+    summary = _summary(classifier, valid, test, seconds, interrupt.asked, task)
     if as_json:
         print(jsonlib.dumps(summary))
     elif not quiet:
@@ -82,7 +85,9 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
 
         held_out = test or valid or training
         y = held_out.y if held_out is not training else task.matched(training, classifier.model_.kind, "the model")
-        write_report(classifier, held_out.X, y, options["report"], sample_weight=held_out.sample_weight)
+        write_report(
+            classifier, held_out.X, y, options["report"], sample_weight=held_out.sample_weight, **asked(held_out, task)
+        )
     if interrupt.asked:
         saved = f"; the model is in {options['out']}" if options["out"] else ""
         raise Interrupted(f"interrupted after {classifier.n_estimators_} rounds{saved}")
@@ -90,6 +95,8 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
 
 def _check(data: str, options: dict[str, Any]) -> None:
     """What would be found wrong only at the end is found now."""
+    if options["query"] and not task_named(options["task"]).has_queries:
+        raise BadInput("--query goes with --task ranking")
     if options["valid"] and options["valid_fraction"]:
         raise BadInput("--valid and --valid-fraction both say what to validate on; give one of them")
     fraction = options["valid_fraction"]
@@ -118,6 +125,7 @@ def _check(data: str, options: dict[str, Any]) -> None:
 def _check_training(training: Examples, weighting: str | None, task: Task) -> None:
     if training.y is None:
         raise BadInput(f"{training.file}: which column is {task.wanted}? Name it with --target")
+    check_queries(training, task)
     if not training.names:
         raise BadInput(f"{training.file} has no column left to learn from")
     if weighting == "given" and training.label_weight is None:
@@ -136,6 +144,7 @@ def _load_like(
     other = load(path, roles, format=format, labels=options["labels"], delimiter=options["delimiter"], **hints)
     if other.y is None:
         raise BadInput(f"{other.file} has no {'classes' if task.has_classes else 'target'}")
+    check_queries(other, task)
     names = training.names if training.is_named else None
     other = aligned(other, names, len(training.names), training.file)
     check_numbers(other, {*text, *(options["nominal"] or [])})
@@ -153,7 +162,7 @@ def _resume(options: dict[str, Any]) -> Path | bool | None:
 def _set_apart(training: Examples, valid: Examples | None, fraction: float | None, seed: int | None, task: Task):
     """Training and validation examples; the rows set apart depend on the seed alone.
 
-    Except that the last rows of a class stay: what training does not know cannot be validated.
+    Except that the last rows of a class stay: what training does not know cannot be validated.  Queries stay whole.
     """
     if fraction is None:
         return training, valid
@@ -164,6 +173,16 @@ def _set_apart(training: Examples, valid: Examples | None, fraction: float | Non
     order = np.random.default_rng(seed_of(seed)).permutation(n)
     apart = np.zeros(n, bool)
     apart[order[:n_valid]] = True
+    if task.has_queries:  # whole queries, about as many rows
+        assert training.qid is not None
+        number = np.unique(training.qid, return_inverse=True)[1]
+        drawn = np.random.default_rng(seed_of(seed)).permutation(number.max() + 1)
+        n_drawn = round(fraction * drawn.size)
+        if not 0 < n_drawn < drawn.size:
+            raise BadInput(
+                f"--valid-fraction {fraction} of {drawn.size} queries leaves none to train or to validate on"
+            )
+        apart = np.isin(number, drawn[:n_drawn])
     if task.has_classes and not hasattr(training.y, "num_rows"):
         number = np.unique(training.y, return_inverse=True)[1]
         lost = np.bincount(number) == np.bincount(number[apart], minlength=number.max() + 1)
@@ -185,7 +204,7 @@ def _callbacks(options: dict[str, Any], silent: bool) -> list[Callback]:
     return found
 
 
-def _summary(classifier, valid, test, seconds: float, interrupted: bool) -> dict[str, Any]:
+def _summary(classifier, valid, test, seconds: float, interrupted: bool, task: Task) -> dict[str, Any]:
     """What there is to say at the end, as JSON."""
     from ..evaluation import evaluate
 
@@ -202,7 +221,7 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool) -> dict
     }
     for name, examples in (("validation", valid), ("test", test)):
         if examples is not None:
-            result = evaluate(classifier, examples.X, examples.y, examples.sample_weight)
+            result = evaluate(classifier, examples.X, examples.y, examples.sample_weight, **asked(examples, task))
             found[name] = result.headline()
     return found
 

@@ -58,6 +58,10 @@ class Criterion(ABC):
         Whether sums always have 64 bits: ties stay ties.
     bounded : bool
         Whether cuts may be searched by bounds of the edge, see ``kernels.edge``.
+    searched_as : str
+        The criterion whose kernels find the cuts; its own unless it says otherwise.
+    abstains : bool
+        Whether labels may abstain, see `voters`.
     """
 
     name: str
@@ -67,6 +71,8 @@ class Criterion(ABC):
     factorised = False
     fine = False
     bounded = False
+    searched_as: str
+    abstains = False
 
     def __init__(self, ridge: float = 0.0):
         self.ridge = ridge
@@ -104,6 +110,10 @@ class Criterion(ABC):
         """The same of the two sides of one cut."""
         return self.score(sum_g, sum_h, self.votes_of_cut(sum_g, sum_h))
 
+    def voters(self, right: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+        """Which labels vote, a mask (K,), given the weights of what a base classifier has right and wrong of each."""
+        return np.ones(right.size, bool)
+
     def z(self, sum_g: np.ndarray, sum_h: np.ndarray, h: np.ndarray) -> float:
         """Z of the leaf values h under exponential loss (3.15)."""
         positive, negative = 0.5 * (sum_h + sum_g), 0.5 * (sum_h - sum_g)
@@ -120,9 +130,11 @@ def register(criterion: type[Criterion]) -> type[Criterion]:
     if criterion.name in CRITERIA and CRITERIA.get(criterion.name) is not criterion:
         # Kernels that were compiled with the other one would be used again.
         raise ValueError(f"there is a criterion {criterion.name!r} already; choose another name")
+    if "searched_as" not in vars(criterion):
+        criterion.searched_as = criterion.name
     CRITERIA.register(criterion)
     declare(criterion.name, Formula(criterion.layout, criterion.factorised, criterion.cut, criterion.slope))
     return criterion
 
 
-from . import edge, log_odds, newton  # noqa: E402, F401
+from . import edge, log_odds, newton, ternary  # noqa: E402, F401

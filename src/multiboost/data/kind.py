@@ -29,6 +29,8 @@ class TargetKind(ABC):
         Whether scores are sums of what rounds say; else they are their weighted medians.
     losses : tuple of str
         Those that are compared where the user leaves the loss open.
+    of_numbers : bool
+        Whether answers are numbers, else labels.
     """
 
     name: str
@@ -36,6 +38,7 @@ class TargetKind(ABC):
     measure = "error"
     adds_up = True
     losses: tuple[str, ...] = ()
+    of_numbers = False
 
     def __init__(self, classes: list[np.ndarray]):
         self.classes = classes
@@ -73,6 +76,22 @@ class TargetKind(ABC):
     def answer_of_one(self, scores: np.ndarray):
         """The same of one row, (K,), in as little time as there is."""
         return self.answer(scores[None])[0]
+
+    def scores_of(self, given: np.ndarray) -> np.ndarray:
+        """Scores (n, K) from what a user gives as such; of numbers, from predictions."""
+        found = np.asarray(given, np.float64)
+        found = found.reshape(len(found), -1)
+        if found.shape[1] != self.n_labels:
+            raise ValueError(f"init must have {self.n_labels} scores for each row; got {found.shape[1]}")
+        return found
+
+    def answers(self, scores: np.ndarray) -> np.ndarray:
+        """The inverse of `scores_of`, where answers are numbers."""
+        return scores
+
+    def no_answer(self) -> np.ndarray:
+        """Scores (K,) of what adds nothing to given scores: 0, or those of the prediction 0."""
+        return np.zeros(self.n_labels)
 
     # The columns of a table of predictions.
 

@@ -49,5 +49,5 @@ class MedianTarget(RealTarget):
         """Weight of the rows that at most half of the vote is near to."""
         return np.where(scores > 0, 0.0, self.signed).sum(axis=1)
 
-    def error_of(self, error, risk):
+    def error_of(self, error, risk, scores):
         return error

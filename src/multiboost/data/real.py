@@ -43,6 +43,7 @@ class Real(TargetKind):
 
     name = "regression"
     measure = "relative error"
+    of_numbers = True
 
     def __init__(self, classes, center=None, scale=None, quantiles=(), is_log=False, is_single=True, offset=None):
         super().__init__(classes)
@@ -106,6 +107,27 @@ class Real(TargetKind):
     def standardised(self, y: np.ndarray) -> np.ndarray:
         """What scores should be for y, (n, targets)."""
         return y if self.is_log else (y - self.center) / self.scale
+
+    def scores_of(self, given):
+        """From predictions, (n, targets), (n, targets * quantiles) or (n, targets, quantiles)."""
+        found = np.asarray(given, np.float64)
+        found = found.reshape(len(found), -1)
+        if found.shape[1] == self.n_targets:
+            found = np.repeat(found, self.n_columns, axis=1)
+        if found.shape[1] != self.n_labels:
+            raise ValueError(f"init must have {self.n_targets} predictions for each row; got {found.shape[1]}")
+        if not self.is_log:
+            center, scale = (np.repeat(one, self.n_columns) for one in (self.center, self.scale))
+            return (found - center) / scale
+        if not (found > 0).all():
+            raise ValueError("init must predict numbers above 0: this loss has a logarithmic link")
+        return np.log(found)
+
+    def answers(self, scores):
+        return self.values(scores)
+
+    def no_answer(self):
+        return np.zeros(self.n_labels) if self.is_log else np.repeat(-self.center / self.scale, self.n_columns)
 
     def answer_columns(self, targets):
         names = targets if len(targets) == self.n_targets else [str(name) for name in self.classes[0]]
@@ -249,7 +271,7 @@ class RealTarget(Target):
     def constant(self):
         return self.loss.initial_scores(self)
 
-    def error_of(self, error: float, risk: float) -> float:
+    def error_of(self, error, risk, scores):
         return (risk - float(self._floor.sum())) / (self._span or 1.0)
 
 

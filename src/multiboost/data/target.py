@@ -37,6 +37,10 @@ class Target:
         The one positive label of each sample, where there is exactly one.
     row_weight : ndarray (n,) or None
         For quantiles; None where all rows weigh the same.
+    start : ndarray (n, K) or None
+        Scores before the first round, where each sample has its own.
+    adds : bool
+        Whether nobody will know them at prediction, so that the model says what to add to them.
     numbers : ndarray (n, 1) or None
         What base regressors should say, where rows are labels for whether they do.
     """
@@ -49,6 +53,8 @@ class Target:
     task_weight: np.ndarray
     positive: np.ndarray | None
     row_weight: np.ndarray | None
+    start: np.ndarray | None = None
+    adds = False
     numbers: np.ndarray | None = None
 
     def __init__(self, kind: LabelKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
@@ -102,6 +108,7 @@ class Target:
         part.task_weight = self.task_weight[rows] / total
         part.positive = None if self.positive is None else self.positive[rows]
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
+        part.start, part.adds = None if self.start is None else self.start[rows], self.adds
         return part
 
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -128,8 +135,8 @@ class Target:
             found[part] = 0.5 * np.log((positive[part] + tiny) / (positive[part] + tiny).sum())
         return found
 
-    def error_of(self, error: float, risk: float) -> float:
-        """The error of the training set, from the weight of the wrong labels and the risk."""
+    def error_of(self, error: float, risk: float, scores: np.ndarray) -> float:
+        """The error of the training set, from the weight of the wrong labels, the risk, or the scores (n, K)."""
         return error
 
     def errors(self, scores: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import FromClassifier, base_learner_from
+from ..base import Product, Tree, base_learner_from
+from ..base.stump import Cut
 from ..boosting.auto import Wishes
 from ..boosting.callbacks import Callback, EveryRound
 from ..boosting.comparison import comparing
@@ -27,6 +28,7 @@ from ..boosting.sharpness import median_margin, slope_of
 from ..data.binned import Binned
 from ..data.kind import TargetKind
 from ..data.layout import WIDE
+from ..data.ranked import by_query
 from ..data.table import Table
 from ..data.target import Target
 from ..kernels.compiler import when_compiling
@@ -34,13 +36,17 @@ from ..kernels.team import Team
 from ..kernels.warm import warm
 from ..losses import Loss
 from ..memory import need
+from ..model.before import Before
 from ..model.ensemble import Ensemble
+from ..model.linear import coefficient_path, is_linear
 from ..model.model import Columns, Model
 from ..model.single import Single
 from ..model.storage import save
+from ..ranking.queries import Queries
 from .checkpoint import Checkpoint, Resumed
 from .parameters import PARAMETERS
 from .saving import saved_parameters
+from .start import before_of, check_init, given_scores, start_of
 from .threads import thread_count
 from .validation import check_callbacks, check_cuts, check_table, check_weights, learn_table
 
@@ -57,6 +63,7 @@ class _Table:
     table: Table
     columns: Columns
     target: Target
+    before: Before | None
 
 
 class Booster(BaseEstimator, ABC):
@@ -74,6 +81,7 @@ class Booster(BaseEstimator, ABC):
     n_jobs: int | None
     verbose: int
     warm_start: bool
+    init: Any = None  # where an estimator has no such parameter
 
     data_: dict | None = None
     model_: Model
@@ -92,8 +100,10 @@ class Booster(BaseEstimator, ABC):
         """y as an array, and how to find out what it means, given the weights of samples and of pairs."""
 
     @abstractmethod
-    def _target(self, kind: TargetKind, y: np.ndarray, sample_weight, pair_weight, *, training: bool) -> Target:
-        """The target of the training set, or of a validation set."""
+    def _target(
+        self, kind: TargetKind, y: np.ndarray, sample_weight, pair_weight, *, training: bool, qid=None
+    ) -> Target:
+        """The target of the training set, or of a validation set; of rankings with the query of every row, sorted."""
 
     @abstractmethod
     def _wishes(self) -> Wishes:
@@ -141,6 +151,7 @@ class Booster(BaseEstimator, ABC):
         for name, value in self.get_params(deep=False).items():
             PARAMETERS[name].check(value)
         base_learner_from(self.base_learner)
+        check_init(getattr(self, "init", None))
         thread_count(self.n_jobs)
 
     def _fit(
@@ -150,6 +161,8 @@ class Booster(BaseEstimator, ABC):
         sample_weight=None,
         pair_weight=None,
         *,
+        init_scores=None,
+        qid=None,
         validation=None,
         callbacks: Sequence[Callback] | None = None,
         checkpoint=None,
@@ -159,6 +172,8 @@ class Booster(BaseEstimator, ABC):
     ):
         """Check, target, plan, run, model."""
         self.check_parameters()
+        if init_scores is not None and getattr(self, "init", None) is not None:
+            raise ValueError("init and init_scores both say where boosting starts; use one of them")
         lines = [EveryRound()] if self.verbose else []
         watching = [*lines, *check_callbacks(callbacks)]
         for callback in watching:
@@ -174,12 +189,19 @@ class Booster(BaseEstimator, ABC):
             raise ValueError("resume and warm_start both say where to go on from; use one of them")
         if resumed is not None:
             resumed.check_parameters(saved_parameters(self))
-        data = self._read(X, y, sample_weight, pair_weight, going_on)
+        data = self._read(X, y, sample_weight, pair_weight, init_scores, qid, going_on)
+        if checkpoint and data.before is not None and data.before.model is None:
+            raise ValueError(
+                f"checkpoint: a run that starts from {type(data.before.estimator).__name__} cannot be written to a "
+                "file; start from an estimator of multiboost, or give its scores to fit as init_scores"
+            )
         with (
             when_compiling(lambda: tell(_COMPILING)),
             Team(thread_count(self.n_jobs)) as team,
             self._warm(team, data.table),
         ):
+            if data.before is not None:
+                data.target.start = data.before.scores(data.table, team, data.target.kind)
             binned = Binned.of(
                 data.table, self.max_bins, self.min_category_rows, data.target.row_weight, team.n_threads
             )
@@ -193,7 +215,7 @@ class Booster(BaseEstimator, ABC):
                 with comparing(min((c.seconds_left() for c in watching), default=inf), tell):
                     plan, start = self._plan(binned, data.target, team), None
             rounds = self._rounds_to_go(plan, start)
-            held_out = None if validation is None else self._held_out(validation, data, plan)
+            held_out = None if validation is None else self._held_out(validation, data, plan, team)
             run = Run(plan, binned, data.target, team, start, held_out, last=True)
             if resumed is not None:
                 resumed.check(run)
@@ -229,7 +251,7 @@ class Booster(BaseEstimator, ABC):
         learner = base_learner_from(self.base_learner)
         while getattr(learner, "base", None) is not None:
             learner = learner.base
-        if isinstance(learner, FromClassifier):
+        if not isinstance(learner, (Cut, Tree, Product)):
             return nullcontext()
         criteria = self._wishes().criteria
         return (
@@ -238,7 +260,7 @@ class Booster(BaseEstimator, ABC):
             else nullcontext()
         )
 
-    def _read(self, X, y, sample_weight, pair_weight, going_on: bool) -> _Table:
+    def _read(self, X, y, sample_weight, pair_weight, init_scores, qid, going_on: bool) -> _Table:
         """The training set, checked."""
         if going_on:
             table, columns = check_table(self, X), self.model_.columns
@@ -254,23 +276,44 @@ class Booster(BaseEstimator, ABC):
             f"{table.n_rows} rows times {kind.n_labels} {'classes or labels' if kind.n_labels > 1 else 'label'}",
             "take fewer rows, or join classes; numbers are predicted by MultiBoostRegressor",
         )
-        target = self._target(kind, labels, sample_weight, pair_weight, training=True)
+        if qid is not None:
+            table, labels, sample_weight, qid = _by_query(table, labels, sample_weight, qid)
+        target = self._target(kind, labels, sample_weight, pair_weight, training=True, qid=qid)
+        before = self.model_.before if going_on else before_of(self.init)
+        if before is not None:
+            before.check(kind, columns)
+        if init_scores is not None:
+            target.start, target.adds = given_scores(init_scores, kind, table.n_rows), True
         weighs = target.signed.any(axis=1)
         if not weighs.all():  # a sample without weight is no sample
             rows = np.flatnonzero(weighs)
             table, target = table.take(rows), target.take(rows)
-        return _Table(table, columns, target)
+        return _Table(table, columns, target, before)
 
-    def _held_out(self, validation, data: _Table, plan: Plan) -> HeldOut:
+    def _held_out(self, validation, data: _Table, plan: Plan, team: Team) -> HeldOut:
         """The validation set, checked as the training set is."""
-        if not (isinstance(validation, (tuple, list)) and len(validation) in (2, 3)):
-            raise ValueError("validation must be a tuple (X, y) or (X, y, sample_weight)")
-        table = check_table(self._like(data.columns), validation[0])
-        labels, _ = self._kind(validation[1])
-        weight = check_weights(validation[2], table.n_rows) if len(validation) == 3 else None
+        X, y, weight, init_scores, qid = self._validation(validation)
+        if data.target.adds != (init_scores is not None):
+            raise ValueError("init_scores are given for the training set and for validation, or for none of them")
+        table = check_table(self._like(data.columns), X)
+        labels, _ = self._kind(y)
+        weight = check_weights(weight, table.n_rows)
         check_length(table, labels)
-        target = self._target(data.target.kind, labels, weight, None, training=False)
+        if qid is not None:
+            table, labels, weight, qid = _by_query(table, labels, weight, qid)
+        target = self._target(data.target.kind, labels, weight, None, training=False, qid=qid)
+        target.start = start_of(data.before, init_scores, target.kind, table, team)
+        target.adds = data.target.adds
         return HeldOut(table, target, plan.loss)
+
+    def _validation(self, validation) -> tuple[Any, Any, Any, Any, Any]:
+        """X, y, weights of samples, initial scores and queries of a validation set."""
+        if not (isinstance(validation, (tuple, list)) and len(validation) in (2, 3, 4)):
+            raise ValueError(
+                "validation must be a tuple (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_scores)"
+            )
+        X, y, weight, init_scores = (*validation, None, None)[:4]
+        return X, y, weight, init_scores, None
 
     def _like(self, columns: Columns):
         """An estimator of this kind that knows these columns, for checks of other tables."""
@@ -281,7 +324,8 @@ class Booster(BaseEstimator, ABC):
     def _start(self, data: _Table, team: Team) -> Start:
         """Where a warm start goes on from."""
         model = self.model_
-        return Start(model.ensemble, model.scores(data.table, team), model.history, model.state)
+        scores = model.ensemble.scores(data.table, team, start=data.target.start)
+        return Start(model.ensemble, scores, model.history, model.state)
 
     def _rounds_to_go(self, plan: Plan, start: Start | None) -> int:
         made = 0 if start is None else start.ensemble.n_rounds
@@ -296,7 +340,7 @@ class Booster(BaseEstimator, ABC):
         """The first ``n_rounds`` rounds of a run as a model."""
         ensemble, scores = run.ensemble(n_rounds), run.scores
         if n_rounds < run.n_rounds:
-            scores = ensemble.scores(data.table, run.team)
+            scores = ensemble.scores(data.table, run.team, start=data.target.start)
         return Model(
             ensemble=ensemble,
             kind=data.target.kind,
@@ -310,6 +354,7 @@ class Booster(BaseEstimator, ABC):
             estimator=type(self).__name__,
             parameters=saved_parameters(self),
             stopped=run.stopped,
+            before=data.before,
         )
 
     def _become(self, model: Model, plan: Plan) -> None:
@@ -353,6 +398,40 @@ class Booster(BaseEstimator, ABC):
         """Share of each feature in the gain of all cuts; sums to 1."""
         check_is_fitted(self)
         return self.ensemble_.importances(self.n_features_in_)
+
+    @property
+    def coef_path_(self) -> np.ndarray:
+        """Coefficients after every round, where the base learner is ``Column()``.
+
+        (rounds, n_features) for one number, else (rounds, labels or targets, n_features).  Of predictions in the
+        units of y; of classifiers and under Poisson loss of scores.
+        """
+        return self._linear("coef_path_")[0]
+
+    @property
+    def intercept_path_(self) -> np.ndarray:
+        """Intercepts after every round, as `coef_path_`: (rounds,) or (rounds, labels or targets)."""
+        return self._linear("intercept_path_")[1]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Coefficients at the end, see `coef_path_`."""
+        return self._linear("coef_")[0][-1]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Intercepts at the end, see `coef_path_`."""
+        return self._linear("intercept_")[1][-1]
+
+    def _linear(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        if not is_linear(self.model_):
+            raise AttributeError(f"{name} is for models of Column(), whose rounds are lines, that start from numbers")
+        path, intercept = coefficient_path(self.model_)
+        kind = self.model_.kind
+        if kind.of_numbers and kind.is_single and kind.n_labels == 1:
+            return path[:, 0], intercept[:, 0]
+        return path, intercept
 
     def _scores(self, X) -> np.ndarray:
         """F of every row, (n, K)."""
@@ -444,6 +523,16 @@ def check_length(table: Table, labels) -> None:
     """Refuse labels that are not one for each row."""
     if len(labels) != table.n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[table.n_rows, len(labels)]}")
+
+
+def _by_query(table: Table, labels: np.ndarray, weight: np.ndarray | None, qid):
+    """Table, grades, weights and the numbers of queries, sorted so that the rows of a query are neighbours."""
+    queries = Queries(qid)
+    if queries.number.size != table.n_rows:
+        raise ValueError(f"qid has {queries.number.size} rows, but X has {table.n_rows}; give a query for every row")
+    order = by_query(table, queries.number, labels, *([] if weight is None else [weight]))
+    weight = None if weight is None else weight[order]
+    return table.take(order), labels[order], weight, queries.number[order]
 
 
 def _resumed(resume, checkpoint) -> Resumed | None:

@@ -54,6 +54,7 @@ class LabelBooster(ClassifierMixin, Booster):
         sample_weight=None,
         label_weight=None,
         *,
+        init_scores=None,
         validation=None,
         callbacks=None,
         checkpoint=None,
@@ -77,7 +78,10 @@ class LabelBooster(ClassifierMixin, Booster):
         label_weight : array of shape (n_samples, n_labels), default=None
             A weight for every pair; multiplies the weights of ``weighting``, or replaces
             them where that is "given".
-        validation : tuple (X, y) or (X, y, sample_weight), default=None
+        init_scores : array of shape (n_samples,) or (n_samples, n_labels), default=None
+            Scores F of each sample from which boosting starts.  The model says what to add to them: whoever predicts
+            adds them to ``decision_function``.
+        validation : tuple (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_scores), default=None
             Adds ``validation_error`` and ``validation_risk`` to the history.
         callbacks : list of Callback, default=None
             `EarlyStopping`, `TimeLimit`, `Progress`, `Log`, `StopOnInterrupt`, or your own.
@@ -97,8 +101,8 @@ class LabelBooster(ClassifierMixin, Booster):
         """
         refuse_unknown(self, unknown)
         return self._fit(
-            X, y, sample_weight, label_weight, validation=validation, callbacks=callbacks, checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
+            X, y, sample_weight, label_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
+            checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
         )  # fmt: skip
 
     def _kind(self, y):
@@ -125,7 +129,7 @@ class LabelBooster(ClassifierMixin, Booster):
             raise ValueError("Input y contains NaN or None; every sample of a single-label target needs its class")
         return labels, lambda sample_weight, pair_weight: _sensible(recognise(labels, names), labels)
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training):
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         # Of a validation set there are no label weights.
         weighting = self.weighting if training or self.weighting != "given" else "uniform"
         return Target(kind, y, weighting, sample_weight, pair_weight, self.class_weight)

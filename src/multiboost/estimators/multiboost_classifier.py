@@ -104,6 +104,7 @@ class MultiBoostClassifier(LabelBooster):
         step=None,
         row_sampler=None,
         column_sampler=None,
+        init=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -125,6 +126,7 @@ class MultiBoostClassifier(LabelBooster):
         self.step = step
         self.row_sampler = row_sampler
         self.column_sampler = column_sampler
+        self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

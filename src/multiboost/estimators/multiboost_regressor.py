@@ -74,6 +74,7 @@ class MultiBoostRegressor(RealBooster):
         step=None,
         row_sampler=None,
         column_sampler=None,
+        init=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -93,6 +94,7 @@ class MultiBoostRegressor(RealBooster):
         self.step = step
         self.row_sampler = row_sampler
         self.column_sampler = column_sampler
+        self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -107,13 +109,13 @@ class MultiBoostRegressor(RealBooster):
             It names the parameter.
         """
         super().check_parameters()
-        check_wishes(self, self._wishes(), of_numbers=True)
+        check_wishes(self, self._wishes(), of=("numbers",))
 
     def _wishes(self) -> Wishes:
         if isinstance(self.loss, str) and self.loss == "quantile":
             loss = Quantile(self.quantile)
         else:
-            loss = part_of("loss", LOSSES, self.loss, losses_of(of_numbers=True))
+            loss = part_of("loss", LOSSES, self.loss, losses_of("numbers"))
         return wishes_of(self, loss=loss)
 
     def _plan(self, binned, target, team):

@@ -93,32 +93,41 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter(
             "base_learner", "str or BaseLearner",
             'What is boosted: ``Stump()``, ``Tree(n_leaves=...)``, ``Product(n_terms=...)``, ``Selector()``, '
-            '``Indicator()``, ``FromClassifier(...)``, or a short form such as ``"tree:50"`` or '
-            '``"tree:8/product:2"``.  ``"tree"`` leaves the size to us.',
-            option="base", short="stump, tree:50, product:3, selector, indicator, tree:8/product:2 ...",
+            '``Indicator()``, ``Column(...)``, ``Bins(n_bins=...)``, ``FromClassifier(...)``, or a short form such as '
+            '``"tree:50"``, ``"tree:8/product:2"`` or ``"column:spline"``.  ``"tree"`` leaves the size to us.',
+            option="base", short="stump, tree:50, product:3, selector, column:spline, bins:32, tree:8/product:2 ...",
         ),
         Parameter(
             "n_estimators", "int or None", "Rounds of boosting.  None leaves it to us.",
             int, 1, is_open=True, option="rounds", short="Rounds of boosting.",
         ),
         Parameter(
-            "votes", '{"real", "discrete"}',
+            "votes", '{"real", "discrete", "ternary"}',
             "Real votes are log odds or Newton steps, leaf by leaf and label by label.  Discrete votes are +1 "
-            "and -1 with one coefficient alpha for the whole base classifier, (3.26).",
-            str, choices=("real", "discrete"), option="votes", short="real or discrete.",
+            "and -1 with one coefficient alpha for the whole base classifier, (3.26).  Ternary votes may be 0, too: "
+            "labels abstain where that makes Z less.",
+            str, choices=("real", "discrete", "ternary"), option="votes", short="real, discrete or ternary.",
         ),
         Parameter(
             "loss", "str or Loss",
             'Of labels: "exponential" is AdaBoost.MH, "logistic" is LogitBoost, "softmax" its multinomial form, '
             '"hinge" the squared hinge, "auto" the better one of the first two on held-out rows.  Of numbers: '
-            '"squared", "absolute", "huber", "quantile", "poisson".  Or the name of a registered loss, or a Loss.',
+            '"squared", "absolute", "huber", "quantile", "poisson".  Of rankings: "lambdarank", or one of labels, for '
+            'which grades are classes.  Or the name of a registered loss, or a Loss.',
             option="loss",
-            short="auto, exponential, logistic, softmax, hinge; squared, absolute, huber, quantile, poisson.",
+            short="auto, exponential, logistic, softmax, hinge; squared, absolute, huber, quantile, poisson; "
+            "lambdarank.",
         ),
         Parameter(
             "quantile", "float or list of float",
             'Which quantiles ``loss="quantile"`` predicts, in (0, 1).  Several are one model, with a column for each.',
             option="quantile", several=True, short="In (0, 1); repeat it for several. Sets --loss quantile.",
+        ),
+        Parameter(
+            "gain", '{"exponential", "linear"}',
+            "What a document of grade y is worth: 2^y - 1 or y.",
+            str, choices=("exponential", "linear"), option="gain",
+            short="Of a grade y: exponential, 2^y - 1, or linear.",
         ),
         Parameter(
             "eps", "float or None",
@@ -133,9 +142,9 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "criterion", "str or None",
-            'What the best cut is: "edge", "z" or "newton", or the name of a registered criterion.  None is the '
-            "edge for discrete votes, Newton's gain for losses with a curvature, and Z for the others.",
-            is_open=True, option="criterion", short="edge, z or newton; else that of votes and loss.",
+            'What the best cut is: "edge", "ternary", "z" or "newton", or the name of a registered criterion.  None is '
+            "the edge for discrete votes, Newton's gain for losses with a curvature, and Z for the others.",
+            is_open=True, option="criterion", short="edge, ternary, z or newton; else that of votes and loss.",
         ),
         Parameter(
             "step", "str, Step or None",
@@ -165,6 +174,14 @@ PARAMETERS: dict[str, Parameter] = {
             "column_sampler", "str, ColumnSampler or None",
             "Which columns a round may cut: the name of a registered sampler, or a ColumnSampler.  None is all.",
             is_open=True,
+        ),
+        Parameter(
+            "init", 'None, "constant", float, list of float or fitted estimator',
+            'Where boosting starts.  "constant" is the best constant.  Numbers are scores of the labels, or '
+            "predictions of the targets.  A fitted estimator gives the scores of every row: one of ours its own, any "
+            "other classifier half the log odds of its probabilities, or its decisions, any regressor its predictions. "
+            " None is 0 for the exponential and the hinge loss, and the best constant for all others.",
+            is_open=True, option="init", short="constant, or a model file to start from.",
         ),
         Parameter(
             "weighting", '{"auto", "uniform", "half", "balanced", "given"}',

@@ -18,6 +18,15 @@ from .booster import Booster
 from .validation import refuse_unknown
 
 
+def check_varies(y: np.ndarray, known: np.ndarray) -> None:
+    """Refuse targets that are all constant, (n, targets); one of several may be."""
+    known = known[:, :: known.shape[1] // y.shape[1]]  # quantiles of a target are known together
+    columns = [column[of_column] for column, of_column in zip(y.T, known.T, strict=True)]
+    if all((column == column[0]).all() for column in columns if column.size):
+        samples = f"{len(y)} sample{'' if len(y) == 1 else 's'}"
+        raise ValueError(f"y is constant, {columns[0][0]:g} in {samples}: there is nothing to learn")
+
+
 class RealBooster(RegressorMixin, Booster):
     """A booster of numbers: one target or several, any of them unknown."""
 
@@ -33,6 +42,7 @@ class RealBooster(RegressorMixin, Booster):
         sample_weight=None,
         target_weight=None,
         *,
+        init_scores=None,
         validation=None,
         callbacks=None,
         checkpoint=None,
@@ -54,6 +64,9 @@ class RealBooster(RegressorMixin, Booster):
         sample_weight : array of shape (n_samples,), default=None
         target_weight : array of shape (n_samples, n_targets), default=None
             A weight for every pair of a sample and a target; 0 leaves the pair out.
+        init_scores : array of shape (n_samples,) or (n_samples, n_targets), default=None
+            Predictions of each sample from which boosting starts.  The model says what to add to them, or for Poisson
+            loss by what to multiply them.
         validation, callbacks, checkpoint, checkpoint_every, resume, provenance
             As in `MultiBoostClassifier.fit`.
 
@@ -63,8 +76,8 @@ class RealBooster(RegressorMixin, Booster):
         """
         refuse_unknown(self, unknown)
         return self._fit(
-            X, y, sample_weight, target_weight, validation=validation, callbacks=callbacks, checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
+            X, y, sample_weight, target_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
+            checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
         )  # fmt: skip
 
     def _loss(self) -> Loss:
@@ -105,8 +118,13 @@ class RealBooster(RegressorMixin, Booster):
             numbers, weights_of(numbers.reshape(len(numbers), -1), sample_weight, pair_weight), self._loss(), names
         )
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training):
-        return RealTarget(kind, y, self._loss(), sample_weight, pair_weight)
+    _targets: type[RealTarget] = RealTarget
+
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
+        target = self._targets(kind, y, self._loss(), sample_weight, pair_weight)
+        if training:
+            check_varies(y.reshape(len(y), -1), target.signed > 0)
+        return target
 
     def _model(self, run, data, n_rounds, provenance):
         model = super()._model(run, data, n_rounds, provenance)

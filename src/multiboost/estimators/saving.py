@@ -16,12 +16,13 @@ from ..model.storage import WRONG, load
 from ..plugin import Plugin, plugin_from
 from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS
 from ..steps import STEPS
+from .start import written
 
 # Parameters that say how to compute, not what: they leave no trace in the model.
 _NOT_SAVED = ("n_jobs", "verbose")
 _REGISTRIES = {"loss": LOSSES, "step": STEPS, "row_sampler": ROW_SAMPLERS, "column_sampler": COLUMN_SAMPLERS}
 # Where the estimators are that a file may name; others are known once their module is imported.
-_HOMES = ("multiboost_classifier", "multiboost_regressor", "adaboost_mh", "median_boost")
+_HOMES = ("multiboost_classifier", "multiboost_regressor", "multiboost_ranker", "adaboost_mh", "median_boost")
 
 
 def saved_parameters(estimator) -> dict[str, Any]:
@@ -34,6 +35,8 @@ def _written(name: str, value):
     if name == "base_learner":
         learner = base_learner_from(value)
         return spec_of(learner) if isinstance(value, str) else learner_to_dict(learner)
+    if name == "init":
+        return written(value)
     if isinstance(value, Plugin):
         return value.to_dict()
     if name == "random_state" and not isinstance(value, (int, np.integer, type(None))):
@@ -93,7 +96,10 @@ def estimator_of(model: Model, path):
         )
     try:
         plan = Plan.from_dict(model.plan)
-        estimator = ESTIMATORS[model.estimator](**{name: _read(name, v) for name, v in model.parameters.items()})
+        given = {name: _read(name, v) for name, v in model.parameters.items()}
+        if model.before is not None and model.before.model is not None:
+            given["init"] = estimator_of(model.before.model, path)
+        estimator = ESTIMATORS[model.estimator](**given)
         estimator.check_parameters()
     except WRONG as error:
         raise ModelFileError(f"{path} is not a model that can be used here: {error}") from error

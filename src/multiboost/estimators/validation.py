@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
+from ..base import Column
 from ..base.stump import Cut
 from ..boosting.callbacks import Callback
 from ..data.table import Table, as_table, is_frame
@@ -109,7 +110,10 @@ def nominal_mask(nominal_features, table: Table) -> np.ndarray:
 
 
 def check_cuts(learner, table: Table) -> None:
-    """Refuse a learner of nominal cuts for a table of numbers only."""
+    """Refuse a learner of nominal cuts for a table of numbers only, and lines for a table of names only."""
+    names_only = table.categories is not None and all(c is not None for c in table.categories)
+    if isinstance(learner, Column) and names_only:
+        raise ValueError("Column() is for columns of numbers, and X has none: use Bins(), Stump() or Tree()")
     cut = learner
     while getattr(cut, "base", None) is not None:
         cut = cut.base

@@ -13,6 +13,7 @@ from ..losses.pair import PairLoss
 from ..plugin import Plugin, parameters_of
 from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, Share
 from ..steps import STEPS, Step
+from .start import plan_init
 from .validation import seed_of
 
 
@@ -40,20 +41,20 @@ def wishes_of(estimator, **more: Any) -> Wishes:
         "max_bins": estimator.max_bins,
         "min_category_rows": estimator.min_category_rows,
         "seed": seed_of(estimator.random_state),
+        "init": plan_init(estimator.init),
     }
     if "loss" not in more:
-        names = ["auto", *losses_of(of_numbers=False)]
+        names = ["auto", *losses_of("labels")]
         given["loss"] = None if _is_auto(estimator.loss) else part_of("loss", LOSSES, estimator.loss, names)
     return Wishes(**{**given, **more})
 
 
-def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None:
+def check_wishes(estimator, wishes: Wishes, *, of: tuple[str, ...] = ("labels",)) -> None:
     """Refuse parameters that say the same thing twice, and losses of another kind of target."""
     loss = wishes.loss
-    if loss is not None and loss.of_numbers != of_numbers:
-        what = "numbers" if loss.of_numbers else "labels"
-        names = ", ".join(map(repr, losses_of(of_numbers)))
-        raise ValueError(f"loss={loss.name!r} is a loss of {what}; {type(estimator).__name__} has {names}")
+    if loss is not None and _what(loss) not in of:
+        names = ", ".join(map(repr, losses_of(*of)))
+        raise ValueError(f"loss={loss.name!r} is a loss of {_what(loss)}; {type(estimator).__name__} has {names}")
     if isinstance(loss, PairLoss):
         loss.check_formulas()
     if estimator.subsample is not None and estimator.row_sampler is not None:
@@ -63,9 +64,14 @@ def check_wishes(estimator, wishes: Wishes, *, of_numbers: bool = False) -> None
     wishes.check()
 
 
-def losses_of(of_numbers: bool) -> list[str]:
-    """Names of the losses of numbers, or of labels."""
-    return [name for name in LOSSES if LOSSES.get(name).of_numbers == of_numbers]
+def losses_of(*of: str) -> list[str]:
+    """Names of the losses of labels, numbers or rankings."""
+    return [name for name in LOSSES if _what(LOSSES.get(name)) in of]
+
+
+def _what(loss) -> str:
+    """What a loss, or a class of losses, is a loss of."""
+    return "numbers" if loss.of_numbers else "rankings" if loss.of_queries else "labels"
 
 
 def _is_auto(loss: Any) -> bool:

@@ -8,6 +8,7 @@ from .explain import Importance, RoundRules, named_importances, round_rules
 from .intervals import Interval
 from .learning import LearningCurves, learning_curves
 from .permuting import PermutationImportance, permutation_importances
+from .ranking import QueryEvaluation, RankingEvaluation
 from .regression import QuantileEvaluation, RegressionEvaluation, RegressionMistake, TargetEvaluation
 from .remarks import Remark, remarks
 from .shapes import Shape, Shapes, additive_shapes, is_additive
@@ -24,6 +25,8 @@ __all__ = [
     "Mistake",
     "PermutationImportance",
     "QuantileEvaluation",
+    "QueryEvaluation",
+    "RankingEvaluation",
     "RegressionEvaluation",
     "RegressionMistake",
     "Remark",

@@ -72,9 +72,10 @@ def partial_dependence(clf, X, columns, *, n_points=N_POINTS, max_rows=MOST_ROWS
         Without columns that hold nothing but missing values.
     """
     view, model = view_of(clf), clf.model_
-    if model.ensemble.phi:
+    if model.asks_others:
         raise ValueError(
-            "models of FromClassifier see rows in the user's own form; use scikit-learn's partial_dependence"
+            "the model asks estimators that see rows in the user's own form (FromClassifier, init); use "
+            "scikit-learn's partial_dependence"
         )
     table = check_table(clf, X)
     rows = some_rows(table.n_rows, max_rows)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..data.kinds import LabelKind
+from ..data.ranked import Ranks
 from ..data.real import Real
 from ..estimators.threads import thread_count
 from ..estimators.validation import check_table
@@ -18,13 +19,14 @@ from .columns import column_names, shown_value
 from .curves import N_BINS
 from .evaluation import Evaluation, evaluation_of
 from .outcome import Answers, Outcome
+from .ranking import Judgements, Ranked, RankingEvaluation, ranking_of
 from .regression import RegressionEvaluation, regression_of
 from .residuals import Numbers, Residuals
 
 N_MISTAKES = 20
 _N_VALUES = 8  # columns of a mistaken row that are shown, the most important ones
 
-AnyEvaluation = Evaluation | RegressionEvaluation
+AnyEvaluation = Evaluation | RegressionEvaluation | RankingEvaluation
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class View:
     said: Callable[..., np.ndarray] = lambda kind, scores, slope: scores
 
 
-VIEWS: dict[type, View] = {  # by the class of a TargetKind
+VIEWS: dict[type, View] = {  # by the class of a TargetKind; the first that fits
+    Ranks: View(Judgements, Ranked, ranking_of, lambda kind, scores, slope: kind.answer(scores)[:, None]),
     LabelKind: View(
         Answers, Outcome, evaluation_of, lambda kind, scores, slope: kind.label_probabilities(scores, slope)
     ),
@@ -69,14 +72,19 @@ def view_of(clf) -> View:
     raise ValueError(f"targets of the kind {kind.name!r} cannot be evaluated; add them to VIEWS")
 
 
-def answers_of(clf, y, sample_weight=None):
-    """What is right for some rows: `Answers` or `Numbers`."""
-    return view_of(clf).answers(clf, y, sample_weight)
+def answers_of(clf, y, sample_weight=None, qid=None):
+    """What is right for some rows: `Answers`, `Numbers` or `Judgements`."""
+    view = view_of(clf)
+    if view.answers is Judgements:
+        return Judgements(clf, y, sample_weight, qid)
+    if qid is not None:
+        raise ValueError(f"qid is for rankers, and {type(clf).__name__} is none; leave it out")
+    return view.answers(clf, y, sample_weight)
 
 
-def outcome_of(clf, X, y, sample_weight=None):
-    """The outcome of the whole model on rows X with labels or numbers y."""
-    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight), clf.model_
+def outcome_of(clf, X, y, sample_weight=None, qid=None):
+    """The outcome of the whole model on rows X with labels, numbers or grades y."""
+    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight, qid), clf.model_
     table = check_table(clf, X)
     check_consistent_length(np.empty(table.n_rows), answers.weight)
     with Team(thread_count(clf.n_jobs)) as team:
@@ -84,7 +92,7 @@ def outcome_of(clf, X, y, sample_weight=None):
     return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.answer_loss_)
 
 
-def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]:
+def staged_outcomes(clf, X, y, sample_weight=None, rounds=None, qid=None) -> Iterator[Any]:
     """Outcomes after some rounds, in memory that does not grow with their number.
 
     Parameters
@@ -96,10 +104,10 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]
 
     Yields
     ------
-    Outcome or Residuals
+    Outcome, Residuals or Ranked
         Good until the next one.
     """
-    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight), clf.model_
+    view, answers, model = view_of(clf), answers_of(clf, y, sample_weight, qid), clf.model_
     last = model.n_rounds
     wanted = set(range(1, last + 1)) if rounds is None else {int(t) for t in rounds}
     strange = sorted(t for t in wanted if not 1 <= t <= last)
@@ -120,21 +128,23 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None) -> Iterator[Any]
 
 
 def evaluate(
-    clf, X, y, sample_weight=None, *, curves=True, n_bins=N_BINS, n_mistakes=N_MISTAKES, values=True
+    clf, X, y, sample_weight=None, *, qid=None, curves=True, n_bins=N_BINS, n_mistakes=N_MISTAKES, values=True
 ) -> AnyEvaluation:
-    """Evaluate a fitted classifier or regressor.
+    """Evaluate a fitted classifier, regressor or ranker.
 
     Parameters
     ----------
     clf : fitted estimator
         Fitted.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
-    y : labels or numbers as in ``fit``
+    y : labels, numbers or grades as in ``fit``
         NaN, None and NA in several columns are unknown and take no part.
     sample_weight : array of shape (n_samples,), default=None
+    qid : array of shape (n_samples,), default=None
+        Of a ranker: the query of every row.
     curves : bool, default=True
         Whether to keep what pictures show (ROC curves, precision and recall, reliability, margins; of numbers points
-        and histograms) and intervals, which take a moment.
+        and histograms; of rankings NDCG at every position) and intervals, which take a moment.
     n_bins : int, default=10
         Of reliability; neighbours are put together until each has 20 rows.
     n_mistakes : int, default=20
@@ -144,7 +154,7 @@ def evaluate(
 
     Returns
     -------
-    Evaluation or RegressionEvaluation
+    Evaluation, RegressionEvaluation or RankingEvaluation
 
     Examples
     --------
@@ -155,7 +165,7 @@ def evaluate(
     >>> round(evaluate(clf, X, y).error, 3)
     0.033
     """
-    view, outcome = view_of(clf), outcome_of(clf, X, y, sample_weight)
+    view, outcome = view_of(clf), outcome_of(clf, X, y, sample_weight, qid)
     found = view.evaluation(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
     if values and found.mistakes:
         _add_values(clf, X, found.mistakes)
@@ -163,7 +173,7 @@ def evaluate(
 
 
 def staged_evaluation(
-    clf, X, y, sample_weight=None, *, rounds=None, curves=False, n_bins=N_BINS, n_mistakes=0
+    clf, X, y, sample_weight=None, *, qid=None, rounds=None, curves=False, n_bins=N_BINS, n_mistakes=0
 ) -> Iterator[AnyEvaluation]:
     """Evaluate after one round, two rounds and so on.
 
@@ -173,7 +183,7 @@ def staged_evaluation(
     ----------
     clf : fitted estimator
         Fitted.
-    X, y, sample_weight
+    X, y, sample_weight, qid
         As in `evaluate`.
     rounds : iterable of int, default=None
         After which rounds, counted from 1; None means all.
@@ -182,11 +192,11 @@ def staged_evaluation(
 
     Yields
     ------
-    Evaluation or RegressionEvaluation
+    Evaluation, RegressionEvaluation or RankingEvaluation
         ``n_rounds`` tells which.
     """
     view = view_of(clf)
-    for outcome in staged_outcomes(clf, X, y, sample_weight, rounds):
+    for outcome in staged_outcomes(clf, X, y, sample_weight, rounds, qid):
         yield view.evaluation(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
 
 

@@ -6,7 +6,7 @@ answers with a vote for every label.  All answers of the terms are multiplied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 
 import numpy as np
@@ -54,11 +54,26 @@ class TermRules:
     tests : list of Condition
         The first one is asked first; none where there is but one leaf.
     leaves : list of list of float
-        Votes of each leaf, in the order of the labels.
+        Votes of each leaf, in the order of the labels; of a curve those at its origin.
+    curves : list of (str, list of list of float)
+        Where votes are polynomials: of what, such as ``petal width - 1.2``, and in each leaf the coefficients of the
+        labels, from the constant on.  Else empty.
     """
 
     tests: list[Condition]
     leaves: list[list[float]]
+    curves: list[tuple[str, list[list[float]]]] = field(default_factory=list)
+
+    def votes_text(self, leaf: int, labels: list[str], max_votes: int) -> str:
+        """What a leaf says, in words."""
+        if not self.curves:
+            return votes_text(self.leaves[leaf], labels, max_votes)
+        of, coefficients = self.curves[leaf]
+        text = votes_text(self.leaves[leaf], labels, max_votes)
+        for power, slopes in enumerate(coefficients[1:], start=1):
+            if any(slopes):
+                text += f"; times ({of}){f'^{power}' if power > 1 else ''} {votes_text(slopes, labels, max_votes)}"
+        return text
 
 
 @dataclass
@@ -117,7 +132,7 @@ class RoundRules:
 
     def _walk(self, term: TermRules, node: int, indent: str, lines: list[str], seen: dict, max_votes: int) -> None:
         if node < 0:
-            lines.append(f"{indent}{votes_text(term.leaves[~node], self.labels, max_votes)}")
+            lines.append(f"{indent}{term.votes_text(~node, self.labels, max_votes)}")
             return
         test = term.tests[node]
         if node in seen:  # an exit that several tests share: say it once
@@ -171,7 +186,9 @@ def listed(names: list[str], at_most: int = _LISTED) -> str:
 
 
 def goes_right(ensemble, test: int, n_categories: int) -> np.ndarray:
-    """Which categories of a nominal test go right, a mask."""
+    """Which categories of a nominal test go right, a mask; their numbers may be asked like any other."""
+    if ensemble.set_start[test] < 0:
+        return np.arange(n_categories) > ensemble.threshold[test]
     first = ensemble.set_start[test]
     part = ensemble.sets[first : first + (n_categories + 7) // 8]
     return np.unpackbits(part, count=n_categories, bitorder="little").astype(bool)
@@ -185,7 +202,9 @@ def _condition(clf, test: int, names: list[str], position: dict[int, int]) -> Co
     yes, no = right, left
     if j >= clf.n_features_in_:
         text = f"{names[j]} says yes"
-    elif e.set_start[test] < 0:
+    elif np.isneginf(e.threshold[test]):
+        text = f"{names[j]} is known"
+    elif category_names(clf, j) is None:
         text = f"{names[j]} > {e.threshold[test]:.6g}"
     else:
         categories = category_names(clf, j) or []
@@ -220,7 +239,17 @@ def _term(clf, term: int, names: list[str]) -> TermRules:
         position[node] = len(tests)
         tests.append(node)
         waiting += [int(e.child[node, 0]), int(e.child[node, 1])]
-    return TermRules([_condition(clf, k, names, position) for k in tests], [e.values[k].tolist() for k in leaves])
+    if not (e.is_curved and e.along[term] >= 0):
+        return TermRules([_condition(clf, k, names, position) for k in tests], [e.values[k].tolist() for k in leaves])
+    name, degree = names[e.along[term]], int(e.degree[term])
+    curves = []
+    for k in leaves:
+        of = f"{name} - {e.origin[k]:.6g}" if e.origin[k] >= 0 else f"{name} + {-e.origin[k]:.6g}"
+        curves.append((name if e.origin[k] == 0 else of, e.values[k : k + degree + 1].tolist()))
+    if len(leaves) == 1:  # its tests only say where the column is
+        tests = []
+    conditions = [_condition(clf, k, names, position) for k in tests]
+    return TermRules(conditions, [e.values[k].tolist() for k in leaves], curves)
 
 
 def round_rules(clf, rounds=None) -> list[RoundRules]:

@@ -21,7 +21,7 @@ class LearningCurves:
     ----------
     rounds : list of int
         From 1; thinned where there are very many.
-    measure : {"error", "Hamming loss", "relative error"}
+    measure : {"error", "Hamming loss", "relative error", "1 - NDCG@10"}
         What the errors are: the Hamming loss of multi-label targets, the 0/1 error of others; of numbers the part of
         the best constant's loss that is left.
     training_error : list of (float or None)
@@ -66,7 +66,17 @@ def milestones(n_rounds: int, at_most: int = N_MARGINS) -> list[int]:
 
 
 def learning_curves(
-    clf, X=None, y=None, sample_weight=None, *, X_train=None, y_train=None, rounds=None, margin_rounds=()
+    clf,
+    X=None,
+    y=None,
+    sample_weight=None,
+    *,
+    qid=None,
+    X_train=None,
+    y_train=None,
+    qid_train=None,
+    rounds=None,
+    margin_rounds=(),
 ) -> LearningCurves:
     """Curves over the rounds of a fitted estimator.
 
@@ -74,9 +84,9 @@ def learning_curves(
     ----------
     clf : fitted estimator
         Fitted.
-    X, y, sample_weight
-        Held-out rows; without them there are the curves of training only.
-    X_train, y_train
+    X, y, sample_weight, qid
+        Held-out rows, of a ranker with their queries; without them there are the curves of training only.
+    X_train, y_train, qid_train
         The training rows; without them the training error is the one that ``fit`` kept.
     rounds : iterable of int, default=None
         After which rounds; None means all, up to about 200 of them.
@@ -103,11 +113,11 @@ def learning_curves(
         bound = np.exp(np.cumsum(np.log(energies)))
         curves.bound = [float(bound[t - 1]) if t <= len(bound) else None for t in rounds]
     if X is not None:
-        curves.error, curves.risk, curves.margins = _follow(clf, X, y, sample_weight, rounds, margin_rounds)
+        curves.error, curves.risk, curves.margins = _follow(clf, X, y, sample_weight, rounds, margin_rounds, qid)
     if X_train is not None:
         # Training kept its own risk.
         curves.training_error, _, curves.training_margins = _follow(
-            clf, X_train, y_train, None, rounds, margin_rounds, risks=False
+            clf, X_train, y_train, None, rounds, margin_rounds, qid_train, risks=False
         )
     return curves
 
@@ -117,13 +127,13 @@ def _of_history(clf, name: str, rounds: list[int]) -> list[float | None]:
     return [float(values[t - 1]) if t <= len(values) and np.isfinite(values[t - 1]) else None for t in rounds]
 
 
-def _follow(clf, X, y, sample_weight, rounds, margin_rounds, *, risks=True):
+def _follow(clf, X, y, sample_weight, rounds, margin_rounds, qid=None, *, risks=True):
     """Errors, risks and margins of rows in one pass through the model."""
     error: list[float | None] = []
     risk: list[float | None] = []
     kept: dict[int, Margins] = {}
     at, margins_at = set(rounds), {int(t) for t in margin_rounds}
-    for outcome in staged_outcomes(clf, X, y, sample_weight, at | margins_at):
+    for outcome in staged_outcomes(clf, X, y, sample_weight, at | margins_at, qid):
         if outcome.n_rounds in at:
             error.append(outcome.measured())
             value = outcome.risk() if risks else None

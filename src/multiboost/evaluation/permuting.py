@@ -16,6 +16,7 @@ from ..data.table import EncodedTable
 from ..estimators.threads import thread_count
 from ..estimators.validation import check_table
 from ..kernels.team import Team
+from ..ranking import Queries
 from .columns import column_names
 from .evaluating import answers_of, view_of
 
@@ -32,7 +33,8 @@ class PermutationImportance:
     column : int
     name : str
     increase : float
-        Of the error, of several labels of the Hamming loss, of numbers of the relative error; the mean of all shuffles.
+        Of the error: of several labels of the Hamming loss, of numbers of the relative error, of rankings of
+        1 - NDCG@10; the mean of all shuffles.
     spread : float
         Its standard deviation over the shuffles.
     """
@@ -49,7 +51,7 @@ def some_rows(n: int, at_most: int) -> np.ndarray:
 
 
 def permutation_importances(
-    clf, X, y, sample_weight=None, *, columns=None, n_repeats=N_REPEATS, max_rows=MOST_ROWS, random_state=0
+    clf, X, y, sample_weight=None, *, qid=None, columns=None, n_repeats=N_REPEATS, max_rows=MOST_ROWS, random_state=0
 ) -> list[PermutationImportance]:
     """How much worse a fitted estimator is where one column is shuffled.
 
@@ -59,14 +61,14 @@ def permutation_importances(
     ----------
     clf : fitted estimator
         Fitted; not one of `FromClassifier`, whose classifiers see rows in the user's own form.
-    X, y, sample_weight
+    X, y, sample_weight, qid
         As in `evaluate`.
     columns : list of int, default=None
         Which columns to shuffle; None means those that a cut uses.
     n_repeats : int, default=5
         Shuffles of each column.
     max_rows : int, default=5000
-        Of more rows so many are taken, evenly spread.
+        Of more rows so many are taken, evenly spread; of rankings whole queries.
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -75,14 +77,21 @@ def permutation_importances(
         The largest increase first.
     """
     view, model = view_of(clf), clf.model_
-    if model.ensemble.phi:
+    if model.asks_others:
         raise ValueError(
-            "models of FromClassifier see rows in the user's own form; use scikit-learn's permutation_importance"
+            "the model asks estimators that see rows in the user's own form (FromClassifier, init); use "
+            "scikit-learn's permutation_importance"
         )
     table = check_table(clf, X)
     check_consistent_length(np.empty(table.n_rows), y)
     rows = some_rows(table.n_rows, max_rows)
-    answers = answers_of(clf, take(y, rows), None if sample_weight is None else np.asarray(sample_weight)[rows])
+    if qid is not None:
+        queries = Queries(qid)
+        share = max(1, len(queries) * len(rows) // table.n_rows)
+        rows = np.flatnonzero(np.isin(queries.number, some_rows(len(queries), share)))
+        qid = queries.number[rows]
+    weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
+    answers = answers_of(clf, take(y, rows), weight, qid)
     array = table.take(rows).encoded().rows(0, len(rows)).copy()
     names = column_names(clf)
     if columns is None:

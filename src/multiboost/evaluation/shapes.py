@@ -2,11 +2,13 @@
 
 Where every round asks about one column only (stumps; selectors and indicators; products
 and trees that stay on one column), the rounds of a column add up to a function of its
-value alone: steps between thresholds, one value per category, one for a missing value.
+value alone: steps between thresholds, one value per category, one for a missing value.  Lines and splines add up to
+a curve, which is drawn in small steps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .columns import category_names, column_names
 from .explain import goes_right
+
+_STEPS = 101  # thresholds of a curve's drawing
 
 
 @dataclass
@@ -33,6 +37,9 @@ class Shape:
         threshold itself included; or for category i.
     missing : ndarray (K,)
         Where the value is missing, or a category that training has not seen.
+    curve : callable or None
+        Where the function is no step function: its exact values (n, K) for x (n,).  ``values`` are those in the middle
+        of each step.
     """
 
     column: int
@@ -41,10 +48,13 @@ class Shape:
     categories: list[str] | None
     values: np.ndarray
     missing: np.ndarray
+    curve: Callable[[np.ndarray], np.ndarray] | None = None
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """f_j of values of the column (numbers of categories for a nominal one), (n, K)."""
         x = np.asarray(x, dtype=np.float64)
+        if self.curve is not None:
+            return self.curve(x)
         absent = np.isnan(x)
         filled = np.where(absent, 0.0, x)
         row = np.searchsorted(self.thresholds, filled, side="left") if self.categories is None else filled.astype(int)
@@ -93,8 +103,10 @@ def column_of_rounds(clf) -> list[int | None]:
 
 
 def is_additive(clf) -> bool:
-    """Whether a model has shape functions: every round asks about one column of the table."""
-    return clf.model_.kind.adds_up and all(j is not None and j < clf.n_features_in_ for j in column_of_rounds(clf))
+    """Whether a model has shape functions: every round asks about one column of the table, and nothing was before."""
+    if clf.model_.before is not None or not clf.model_.kind.adds_up:
+        return False
+    return all(j is not None and j < clf.n_features_in_ for j in column_of_rounds(clf))
 
 
 def additive_shapes(clf) -> Shapes:
@@ -119,6 +131,8 @@ def additive_shapes(clf) -> Shapes:
     if not clf.model_.kind.adds_up:
         raise ValueError("the model is a weighted median of its rounds; only sums have shapes")
     e = clf.ensemble_
+    if clf.model_.before is not None:
+        raise ValueError("the model starts from the scores of another one (init), so its shapes are not all of it")
     for t, j in enumerate(columns, start=1):
         if j is None or j >= clf.n_features_in_:
             what = "more than one column" if j is None else "the answer of a classifier"
@@ -138,8 +152,13 @@ def additive_shapes(clf) -> Shapes:
 def _shape(clf, j: int, rounds: list[int]) -> Shape:
     e = clf.ensemble_
     categories = category_names(clf, j)
+    if e.is_curved and categories is None:
+        return _curved_shape(clf, j, rounds)
     if categories is None:
         thresholds = np.unique(e.threshold[np.concatenate([_tests_of(e, t) for t in rounds])])
+        thresholds = thresholds[~np.isneginf(thresholds)]  # there the question is whether the value is known
+        if thresholds.size == 0:
+            thresholds = np.zeros(1)
         # A threshold stands for the step that ends at it; beyond the last one any larger number does.
         points = np.concatenate([thresholds, [np.nextafter(thresholds[-1], np.inf)]])
     else:
@@ -150,6 +169,23 @@ def _shape(clf, j: int, rounds: list[int]) -> Shape:
     for t in rounds:
         values += _round_values(e, t, points, None if categories is None else len(categories))
     return Shape(j, column_names(clf)[j], thresholds, categories, values[:-1], values[-1])
+
+
+def _curved_shape(clf, j: int, rounds: list[int]) -> Shape:
+    """The shape of a column whose rounds are curves, in `_STEPS` steps."""
+    e = clf.ensemble_
+
+    def curve(x: np.ndarray) -> np.ndarray:
+        return sum((_round_values(e, t, x, None) for t in rounds), np.zeros((len(x), e.n_labels)))
+
+    cuts = e.threshold[np.concatenate([_tests_of(e, t) for t in rounds])]
+    low, high = float(cuts.min()), float(cuts.max())
+    if not low < high:
+        low, high = low - 1.0, high + 1.0
+    thresholds = np.linspace(low, high, _STEPS)
+    middle = (thresholds[:-1] + thresholds[1:]) / 2
+    values = curve(np.concatenate([[low], middle, [high, np.nan]]))
+    return Shape(j, column_names(clf)[j], thresholds, None, values[:-1], values[-1], curve)
 
 
 def _tests_of(e, t: int) -> np.ndarray:
@@ -179,5 +215,13 @@ def _round_values(e, t: int, x: np.ndarray, n_categories: int | None) -> np.ndar
                     right = goes_right(e, test, n_categories)[number]
                 right = np.where(np.isnan(x[here]), e.missing_right[test], right)
                 node[here] = e.child[test][right.astype(int)]
-        total *= e.values[~node]
+        leaf = ~node
+        if not e.is_curved:
+            total *= e.values[leaf]
+            continue
+        place = np.where(np.isnan(x), 0.0, x - e.origin[leaf])[:, None]
+        votes = e.values[leaf + e.degree[term]]
+        for power in range(e.degree[term] - 1, -1, -1):
+            votes = votes * place + e.values[leaf + power]
+        total *= votes
     return total

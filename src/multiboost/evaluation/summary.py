@@ -37,16 +37,16 @@ class DataSummary:
     classes: list[tuple[str, float]]
 
 
-def data_summary(clf, X, y, sample_weight=None) -> DataSummary:
+def data_summary(clf, X, y, sample_weight=None, qid=None) -> DataSummary:
     """Look at a table once, a piece at a time.
 
     Parameters
     ----------
     clf : fitted estimator
         Fitted.
-    X, y, sample_weight
+    X, y, sample_weight, qid
     """
-    answers = answers_of(clf, y, sample_weight)
+    answers = answers_of(clf, y, sample_weight, qid)
     table = check_table(clf, X)
     step = max(1, _CELLS_AT_ONCE // max(1, table.n_columns))
     missing = sum(

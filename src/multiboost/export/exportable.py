@@ -45,6 +45,11 @@ def exportable(given) -> Model:
     for field in fields(ensemble):
         if field.name not in _KNOWN and np.size(getattr(ensemble, field.name)) > 0:
             raise ExportError(f"the base learner {learner!r} cannot be exported yet: no exporter knows {field.name!r}")
+    if model.before is not None:
+        raise ExportError("the model starts from the scores of another one (init), which cannot be exported yet")
+    nominal = np.isin(ensemble.feature, np.flatnonzero(n_categories(model) >= 0))
+    if (nominal & (ensemble.set_start < 0)).any():
+        raise ExportError(f"the base learner {learner!r} cannot be exported yet: it orders the categories of a column")
     if ensemble.feature.size and ensemble.feature.max() >= model.columns.n:
         raise ExportError(f"the base learner {learner!r} cannot be exported yet: it computes columns of its own")
     if model.kind.name not in KINDS:

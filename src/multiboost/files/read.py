@@ -10,6 +10,7 @@ from .columnar import ArrowReader, ParquetReader
 from .content import Content, rebatch
 from .delimited import DelimitedReader
 from .reader import Reader
+from .root import RootReader
 from .simpletext import SimpleTextReader
 from .source import Source
 from .svmlight import SvmlightReader
@@ -22,6 +23,7 @@ _READERS: dict[str, Callable[..., Reader]] = {
     "arff": ArffReader,
     "svmlight": SvmlightReader,
     "simple": SimpleTextReader,
+    "root": RootReader,
 }
 
 
@@ -38,7 +40,8 @@ def read_file(path, format: str | None = None, **options) -> Content:
         csv, tsv: ``header``, ``delimiter``, ``types``, ``missing``, ``text`` (see `DelimitedReader`);
         arff: ``labels`` (`ArffReader`);
         svmlight: ``zero_based``, ``n_features``, ``multilabel`` (`SvmlightReader`);
-        simple: ``class_last`` (`SimpleTextReader`).
+        simple: ``class_last`` (`SimpleTextReader`);
+        root: ``branches``, ``where`` (`RootReader`).
 
     Returns
     -------

@@ -11,6 +11,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import stat
 import sys
@@ -37,8 +38,9 @@ SUFFIXES = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".txt": "simple",
+    ".root": "root",
 }
-FORMATS = ("csv", "tsv", "parquet", "arrow", "arff", "svmlight", "simple")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "arff", "svmlight", "simple", "root")
 ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "svm": "svmlight", "mulan": "arff"}
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 # The first bytes of a compressed file; those of bzip2 go on with a digit and the block's mark.
@@ -59,6 +61,14 @@ def split_suffixes(path) -> tuple[str, str, str | None]:
     return name.stem, name.suffix.lower(), compression
 
 
+def split_inside(path) -> tuple[Path, str | None]:
+    """A file, and what is meant inside it: ``("a.root", "tree")`` of ``a.root:tree``."""
+    found = re.fullmatch(r"(.+\.root):([^:]+)", str(path), re.DOTALL)
+    if found is None or Path(path).exists():
+        return Path(path), None
+    return Path(found[1]), found[2]
+
+
 def format_of(path, format: str | None = None) -> str:
     """The format's name, from what the user says or from the suffix."""
     if format is not None:
@@ -68,7 +78,7 @@ def format_of(path, format: str | None = None) -> str:
         return name
     if str(path) == "-":
         raise FileError(path, f"standard input and output have no suffix: say format=, one of {', '.join(FORMATS)}")
-    suffix = split_suffixes(path)[1]
+    suffix = split_suffixes(split_inside(path)[0])[1]
     if suffix not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         raise FileError(
@@ -182,6 +192,8 @@ class Source:
         What messages call the file.
     once : bool
         Standard input or a pipe, whose bytes come only once.
+    inside : str or None
+        The tree of a ROOT file.
 
     Raises
     ------
@@ -192,7 +204,7 @@ class Source:
 
     def __init__(self, path, format: str | None = None):
         self._is_stdin = str(path) == "-"
-        self.path = Path(path)
+        self.path, self.inside = split_inside(path)
         self.name = "standard input" if self._is_stdin else str(path)
         if not self._is_stdin and self.path.is_dir():  # before the suffix, which a folder has not
             raise FileError(self.name, _FOLDER)

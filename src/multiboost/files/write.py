@@ -49,6 +49,8 @@ def write_table(what, path, format: str | None = None) -> None:
     svmlight numbers columns from 1 and cannot tell an empty last column from none.
     """
     name = format_of(path, format)
+    if name not in _WRITERS:
+        raise FileError(path, f"{name} files are read, not written; write one of {', '.join(_WRITERS)}")
     content = _as_content(what, path, name)
     if not content.n_rows:
         raise FileError(path, "there are no rows to write")

@@ -5,6 +5,9 @@ DAG for many rows at once: values become numbers of one byte, a test compares 32
 the leaves of a test are chosen row by row from those of its children, from the last test
 up to the first.  No branch depends on a value, so that none is mispredicted.  Both add the
 votes in the same order and give the same bits.
+
+Votes that are polynomials of a column have kernels of their own, `add_curved_scores` and `add_curved_row`: they do what
+the walk does, and put x into the polynomial of the leaf.
 """
 
 import numpy as np
@@ -189,6 +192,81 @@ def add_scores(
 
 
 @njit(**INLINE)
+def _place(x, along, origin):
+    """Where a row is on a curve; a missing value is at its origin."""
+    if along < 0:
+        return 0.0
+    value = x[np.uintp(along)]
+    return 0.0 if np.isnan(value) else value - origin
+
+
+@njit(**INNER)
+def _on_curve(votes, first, step, degree, place):
+    """A polynomial (Horner); its coefficients are ``step`` numbers apart, from ``first`` on."""
+    total = votes[first + degree * step]
+    for power in range(degree - 1, -1, -1):
+        total = total * place + votes[first + power * step]
+    return total
+
+
+@njit(**_EXACT)
+def add_curved_scores(
+    tid, n_threads, sync, X, feature, threshold, missing_right, child, set_start, sets, values, root, first_term, along,
+    degree, origin, begin, end, products, scores,
+):  # fmt: skip
+    """As `add_scores`, where the votes of term t are polynomials of degree[t] of the column along[t] minus the origin
+    of the leaf; constants where along[t] is below 0.  The coefficients of a leaf are rows of ``values``, from its
+    number on, which is also that of its ``origin``.
+    """
+    n, n_labels = scores.shape
+    product, votes = products[tid], values.reshape(-1)
+    tile = next_item(sync)
+    while tile * TILE < n:
+        for t in range(begin, end):
+            for i in range(tile * TILE, lesser(n, tile * TILE + TILE)):
+                x = X[i]
+                for term in range(first_term[t], first_term[t + 1]):
+                    leaf = _leaf_of(root[term], x, feature, threshold, missing_right, child, set_start, sets)
+                    place = _place(x, along[term], origin[leaf])
+                    for k in range(n_labels):
+                        vote = _on_curve(votes, leaf * n_labels + k, n_labels, degree[term], place)
+                        product[k] = vote if term == first_term[t] else product[k] * vote
+                for k in range(n_labels):
+                    scores[i, k] += product[k]
+        tile = next_item(sync)
+
+
+@njit(**INLINE)
+def _known(x, n_categories, row):
+    """OUT row: x with NaN for what is not the number of a category."""
+    for j in range(x.size):
+        strange = n_categories[j] > 0 and not 0 <= x[j] < n_categories[j]
+        row[j] = np.nan if strange else x[j]
+
+
+@njit(**_EXACT)
+def add_curved_row(
+    x, n_categories, feature, threshold, missing_right, child, set_start, sets, votes, root, first_term, along, degree,
+    origin, row, product, total,
+):  # fmt: skip
+    """`add_row` of an ensemble with curves, see `add_curved_scores`."""
+    if x.size != n_categories.size:
+        return False
+    _known(x, n_categories, row)
+    lanes = total.size
+    for t in range(first_term.size - 1):
+        for term in range(first_term[t], first_term[t + 1]):
+            leaf = _leaf_of(root[term], row, feature, threshold, missing_right, child, set_start, sets)
+            place = _place(row, along[term], origin[leaf])
+            for k in range(lanes):
+                vote = _on_curve(votes, leaf * lanes + k, lanes, degree[term], place)
+                product[k] = vote if term == first_term[t] else product[k] * vote
+        for k in range(lanes):
+            total[k] += product[k]
+    return True
+
+
+@njit(**INLINE)
 def _by_lanes(change4, change1, array, votes, vote, lanes):
     """`_change` of all lanes of an array by those of a leaf."""
     if lanes == np.uintp(1):
@@ -210,9 +288,7 @@ def add_row(
     """
     if x.size != n_categories.size:
         return False
-    for j in range(x.size):
-        strange = n_categories[j] > 0 and not 0 <= x[j] < n_categories[j]
-        row[j] = np.nan if strange else x[j]
+    _known(x, n_categories, row)
     lanes = np.uintp(total.size)
     for t in range(first_term.size - 1):
         a, b = first_term[t], first_term[t + 1]

@@ -34,12 +34,13 @@ class State(NamedTuple):
     scores: np.ndarray  # (n, K) float64, F
     pull: np.ndarray  # (n, K) float64, G
     curvature: np.ndarray  # (n, K) float64, H; (0, K) where H = |G|
-    level: np.ndarray  # (K,) float64, of the loss, for each label: which quantile, where Huber's loss bends
+    level: np.ndarray  # (K,) float64, of the loss, for each label: which quantile, where Huber's loss bends, ...
     n_labels: int  # K
     task_start: np.ndarray  # (tasks + 1,) intp, labels of each task; (1,): no tasks
     task_class: np.ndarray  # (n, tasks) int32, the label of each task, -1: unknown
     task_weight: np.ndarray  # (n, tasks) float64, of the sample in the task, total 1
     group_start: np.ndarray  # (groups + 1,) intp, rows of each group (query); (0,): no groups
+    order: np.ndarray  # (n,) intp, rows of each group in the order of their scores, for losses of groups; else (0,)
     chunk_start: np.ndarray  # (chunks + 1,) intp, rows that are swept together
     sums: np.ndarray  # (chunks, 4) float64, of the sweeps below
 

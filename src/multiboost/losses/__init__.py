@@ -51,6 +51,8 @@ class Loss(Plugin, ABC):
         Of the log odds of a label along its score, by theory.
     of_numbers : bool
         Whether it is a loss of numbers, else of labels.
+    of_queries : bool
+        Whether it is a loss of rankings: of the documents of a query.
     is_log : bool
         Whether scores are logarithms of the numbers that are predicted.
     """
@@ -62,18 +64,28 @@ class Loss(Plugin, ABC):
     largest_curvature: float | None = None
     slope = 2.0
     of_numbers = False
+    of_queries = False
     is_log = False
 
     def initial_scores(self, target) -> np.ndarray:
         """F before the first round, (K,)."""
         return np.zeros(target.signed.shape[1])
 
+    def best_constant(self, target) -> np.ndarray:
+        """The scores with the least risk that are the same for all samples, (K,).
+
+        Where a loss begins somewhere else than at 0, that is where it begins.
+        """
+        if type(self).initial_scores is Loss.initial_scores:
+            raise ValueError(f"loss {self.name!r} does not say what its best constant is; give init as numbers")
+        return self.initial_scores(target)
+
     @abstractmethod
     def risk(self, scores: np.ndarray, target) -> float:
         """Weighted loss of scores F, (n, K)."""
 
     def levels(self, target) -> np.ndarray:
-        """A number for each label that ``sweep`` finds in ``state.level``, (K,)."""
+        """Numbers that ``sweep`` finds in ``state.level``: (K,), one for each label, if the loss says nothing else."""
         return np.zeros(target.n_labels)
 
     def refit(self, leaf: np.ndarray, n_leaves: int, state: State, drawn: np.ndarray | None) -> np.ndarray | None:
@@ -96,4 +108,4 @@ LOSSES: Registry[type[Loss]] = Registry("loss")
 register = LOSSES.register
 
 
-from . import absolute, exponential, hinge, huber, logistic, poisson, quantile, softmax, squared  # noqa: E402, F401
+from . import absolute, exponential, hinge, huber, lambdarank, logistic, poisson, quantile, softmax, squared  # noqa: E402, F401

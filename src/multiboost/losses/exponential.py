@@ -28,6 +28,12 @@ class Exponential(Loss):
     sweep = staticmethod(sweep)
     shifted = normalised = True
 
+    def best_constant(self, target):
+        """Half the log odds of each label."""
+        positive, negative = np.maximum(target.signed, 0.0).sum(axis=0), np.maximum(-target.signed, 0.0).sum(axis=0)
+        tiny = np.abs(target.signed).sum() / max(1, np.count_nonzero(target.signed))
+        return 0.5 * np.log((positive + tiny) / (negative + tiny))
+
     def risk(self, scores, target):
         weighted = target.signed
         with np.errstate(over="ignore"):  # far on the wrong side the loss is infinite, and may say so

@@ -22,6 +22,7 @@ from . import Loss
 
 _POINTS = 200  # at which the formulas of a loss from elsewhere are compared
 _STEP = 1e-4
+_HIGHEST = 8.0  # the best constant of a label, at most
 _FAR = 3.0  # such points are this far from 0
 _HALVINGS = 60  # of an interval that holds the best constant
 
@@ -83,6 +84,20 @@ class PairLoss(Loss):
         with np.errstate(over="ignore"):  # far on the wrong side a loss may be infinite
             found = np.vectorize(self.value, otypes=[np.float64])(y, scores, self.levels(target))
         return np.where(target.signed != 0, np.abs(target.signed) * found, 0.0)
+
+    def best_constant(self, target):
+        """Where the slope of the risk along the score of a label is 0, by halving; at most `_HIGHEST` from 0."""
+        if self.of_numbers:
+            return self.initial_scores(target)
+        positive, negative = np.maximum(target.signed, 0.0).sum(axis=0), np.maximum(-target.signed, 0.0).sum(axis=0)
+        found = np.zeros(target.n_labels)
+        for k, level in enumerate(self.levels(target)):
+            low, high = -_HIGHEST, _HIGHEST
+            for _ in range(_HALVINGS):
+                found[k] = 0.5 * (low + high)
+                up = positive[k] * self.pull(1.0, found[k], level) + negative[k] * self.pull(-1.0, found[k], level)
+                low, high = (found[k], high) if up > 0 else (low, found[k])
+        return found
 
     def risk(self, scores, target):
         return float(self.losses(scores, target).sum())

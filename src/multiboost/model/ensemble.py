@@ -8,15 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier, Dag, empty_leaf
+from ..base.classifier import BaseClassifier, Curve, Dag, empty_leaf
 from ..data.table import Table
 from ..kernels.dtypes import NODE, apart
-from ..kernels.predict import add_scores
+from ..kernels.predict import add_curved_scores, add_scores
 from ..kernels.team import Team
 from .tiles import Tiles
 
 _ROWS_AT_ONCE = 1 << 16  # of tables that have to be made dense piece by piece
 _WORTH_A_TEAM = 20_000  # votes below which one thread is faster
+CURVES = ("along", "degree", "origin")  # arrays that most ensembles do not have
 _WORTH_TILES = 1 << 16  # rows times rounds below which the arrangement in tiles costs more than it saves
 
 
@@ -42,6 +43,11 @@ class Ensemble:
         The largest vote of each round: the coefficient by which margins are normalised.
     phi : list of Phi
         Classifiers whose outputs are tested as if they were the columns after the table's.
+    along, degree : ndarray (terms,) NODE
+        The column of which the votes of each term are polynomials, -1 where they are constants, and their degree: see
+        ``base.classifier.Curve``.  Empty where all votes are constants.
+    origin : ndarray (leaves,)
+        Where the polynomials of a leaf have their origin; as ``degree`` empty where there are none.
     """
 
     initial: np.ndarray
@@ -57,6 +63,14 @@ class Ensemble:
     set_start: np.ndarray
     sets: np.ndarray
     phi: list = field(default_factory=list)
+    along: np.ndarray = field(default_factory=lambda: np.zeros(0, NODE))
+    degree: np.ndarray = field(default_factory=lambda: np.zeros(0, NODE))
+    origin: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether votes of some terms are polynomials."""
+        return self.along.size > 0
 
     @property
     def n_rounds(self) -> int:
@@ -69,7 +83,7 @@ class Ensemble:
     @cached_property
     def tiles(self) -> Tiles | None:
         """The ensemble as it is fastest for many rows, made once; None where there is no such way."""
-        return Tiles.of(self)
+        return None if self.is_curved else Tiles.of(self)
 
     def __getstate__(self) -> dict:
         return {name: value for name, value in vars(self).items() if name != "tiles"}
@@ -81,6 +95,13 @@ class Ensemble:
             self.tiles.add_scores(X, self, scores, begin, end, team)
             return
         products = np.empty((team.n_threads, apart(self.n_labels, scores.dtype)))
+        if self.is_curved:
+            team.run(
+                add_curved_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.set_start,
+                self.sets, self.values, self.root, self.first_term, self.along, self.degree, self.origin, begin, end,
+                products, scores, alone=worth * self.n_labels < _WORTH_A_TEAM,
+            )  # fmt: skip
+            return
         team.run(
             add_scores, X, self.feature, self.threshold, self.missing_right, self.child, self.set_start, self.sets,
             self.values, self.root, self.first_term, begin, end, products, scores,
@@ -93,12 +114,18 @@ class Ensemble:
         if not self.phi:
             return rows
         X = table.native(first, last)
-        return np.concatenate([rows, np.stack([phi.signs(X) for phi in self.phi], axis=1)], axis=1)
+        return np.concatenate([rows, np.stack([phi.values(X) for phi in self.phi], axis=1)], axis=1)
 
-    def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
-        """F of every row of a table, (n, K)."""
+    def start(self, n_rows: int, given: np.ndarray | None = None) -> np.ndarray:
+        """Scores before the first round, (n, K): those that are given, else the same for all rows."""
+        return np.tile(self.initial, (n_rows, 1)) if given is None else self.initial + given
+
+    def scores(
+        self, table: Table, team: Team, n_rounds: int | None = None, start: np.ndarray | None = None
+    ) -> np.ndarray:
+        """F of every row of a table, (n, K); ``start`` are the scores with which it begins, if rows have their own."""
         end = self.n_rounds if n_rounds is None else n_rounds
-        scores = np.tile(self.initial, (table.n_rows, 1))
+        scores = self.start(table.n_rows, start)
         for first in range(0, table.n_rows, _ROWS_AT_ONCE):
             last = min(first + _ROWS_AT_ONCE, table.n_rows)
             self.add_scores(self.rows(table, first, last), scores[first:last], 0, end, team)
@@ -114,8 +141,9 @@ class Ensemble:
         return np.bincount(self.feature[self.gain > 0], minlength=n_features)[:n_features]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "phi"}
+        """All arrays by name; without those of curves where there are none."""
+        names = [f.name for f in fields(self) if f.name != "phi"]
+        return {name: getattr(self, name) for name in names if self.is_curved or name not in CURVES}
 
     def digest(self) -> str:
         """A short name for the model: the same for the same bits, whatever file it comes from."""
@@ -130,11 +158,14 @@ class Ensemble:
         tests = self.feature.size if n_rounds == self.n_rounds else _first_of(self.root[terms:], self.feature.size)
         child, root = self.child[:tests], self.root[:terms]
         leaves = int(max((~child).max(initial=-1), (~root).max(initial=-1))) + 1
+        if self.is_curved and terms:
+            leaves += int(self.degree[terms - 1])  # a leaf is named by its first row
         n_bytes = _first_of(self.set_start[tests:], self.sets.size)
         return Ensemble(
             self.initial, self.feature[:tests], self.threshold[:tests], self.missing_right[:tests], child,
             self.gain[:tests], self.values[:leaves], root, self.first_term[: n_rounds + 1], self.size[:n_rounds],
-            self.set_start[:tests], self.sets[:n_bytes], self.phi,
+            self.set_start[:tests], self.sets[:n_bytes], self.phi, self.along[:terms], self.degree[:terms],
+            self.origin[:leaves],
         )  # fmt: skip
 
     def dags(self) -> list[list[Dag]]:
@@ -147,6 +178,12 @@ class Ensemble:
                 last = _first_of(self.root[term + 1 :], self.feature.size) if self.root[term] >= 0 else tests
                 child = self.child[tests:last]
                 n_leaves = int((~child).max(initial=leaves)) + 1 - leaves
+                curve = None
+                if self.is_curved:
+                    degree = int(self.degree[term])
+                    n_leaves += degree  # a leaf is named by its first row
+                    if self.along[term] >= 0:
+                        curve = Curve(int(self.along[term]), degree, self.origin[leaves : leaves + n_leaves])
                 end = _first_of(self.set_start[last:], self.sets.size)
                 starts = self.set_start[tests:last]
                 found[-1].append(
@@ -154,7 +191,7 @@ class Ensemble:
                         self.feature[tests:last], self.threshold[tests:last], self.missing_right[tests:last],
                         np.where(child >= 0, child - tests, child + leaves), self.gain[tests:last],
                         self.values[leaves : leaves + n_leaves], np.where(starts >= 0, starts - n_bytes, -1),
-                        self.sets[n_bytes:end],
+                        self.sets[n_bytes:end], curve=curve,
                     )
                 )  # fmt: skip
                 tests, leaves, n_bytes = last, leaves + n_leaves, end
@@ -195,9 +232,11 @@ class EnsembleBuilder:
         self.start = initial if isinstance(initial, Ensemble) else None
         self.initial = initial.initial if self.start else initial
         self.rounds: list[BaseClassifier] = []
+        self.sizes: list[float] = []
 
     def append(self, classifier: BaseClassifier) -> None:
         self.rounds.append(classifier)
+        self.sizes.append(classifier.size)
 
     def build(self) -> Ensemble:
         """The ensemble of all rounds so far."""
@@ -208,6 +247,8 @@ class EnsembleBuilder:
         phi = [] if start is None else list(start.phi)
         parts: dict[str, list] = {"threshold": [], "missing_right": [], "gain": [], "values": [], "sets": []}
         feature, child, root, first_term, set_start = [], [], [], [], []
+        curves: list[tuple[int, int]] = []
+        origin: list[np.ndarray] = []
         terms = 0 if start is None else len(start.root)
         for h in self.rounds:
             for dag in h.terms if h.kept is None else h.kept:
@@ -215,6 +256,12 @@ class EnsembleBuilder:
                 child.append(np.where(dag.child >= 0, dag.child + tests, dag.child - leaves))
                 feature.append(np.where(dag.feature >= 0, dag.feature, self.n_columns + len(phi) + ~dag.feature))
                 set_start.append(np.where(dag.set_start >= 0, dag.set_start + n_bytes, -1))
+                if dag.curve is None:
+                    curves.append((-1, 0))
+                else:
+                    column = dag.curve.column
+                    curves.append((column if column >= 0 else self.n_columns + len(phi) + ~column, dag.curve.degree))
+                origin.append(np.zeros(len(dag.values)) if dag.curve is None else dag.curve.origin)
                 for name, arrays in parts.items():
                     arrays.append(getattr(dag, name))
                 n_bytes += dag.sets.size
@@ -229,7 +276,17 @@ class EnsembleBuilder:
             every = old + arrays
             return np.concatenate(every).astype(dtype, copy=False) if every else np.zeros(empty_shape, dtype)
 
-        sizes = [float(np.abs(h.votes).max()) for h in self.rounds]
+        curve_arrays = {}
+        if (start is not None and start.is_curved) or any(along >= 0 for along, _ in curves):
+            if start is not None and not start.is_curved:  # terms of constants
+                curves = [(-1, 0)] * len(start.root) + curves
+                origin = [np.zeros(len(start.values)), *origin]
+            along_of, degree_of = np.array(curves, NODE).reshape(-1, 2).T
+            curve_arrays = {
+                "along": joined([along_of], NODE, "along"),
+                "degree": joined([degree_of], NODE, "degree"),
+                "origin": joined(origin, np.float64, "origin"),
+            }
         return Ensemble(
             initial=self.initial,
             feature=joined(feature, NODE, "feature"),
@@ -242,8 +299,9 @@ class EnsembleBuilder:
             first_term=joined(
                 [np.array(([] if start is not None else [0]) + first_term, np.intp)], np.intp, "first_term"
             ),
-            size=joined([np.array(sizes)], np.float64, "size"),
+            size=joined([np.array(self.sizes)], np.float64, "size"),
             set_start=joined(set_start, np.intp, "set_start"),
             sets=joined(parts["sets"], np.uint8, "sets"),
             phi=phi,
+            **curve_arrays,
         )

@@ -14,6 +14,7 @@ import numpy as np
 from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
+from .before import Before
 from .ensemble import Ensemble
 from .medians import quantiles_of, staged_medians
 from .single import Single
@@ -77,6 +78,8 @@ class Model:
         Its parameters.
     stopped : str
         Why the training has ended before its last round; else empty.
+    before : Before or None
+        Another model, to whose scores the ensemble adds.
     """
 
     ensemble: Ensemble
@@ -91,6 +94,7 @@ class Model:
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     stopped: str = ""
+    before: Before | None = None
 
     @property
     def n_rounds(self) -> int:
@@ -110,7 +114,18 @@ class Model:
         """F of every row, (n, K); after all rounds or the first of them."""
         if not self.kind.adds_up:
             return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
-        return self.ensemble.scores(table, team, n_rounds)
+        return self.ensemble.scores(table, team, n_rounds, self.start(table, team))
+
+    @property
+    def asks_others(self) -> bool:
+        """Whether it asks estimators of other packages, which see rows in the user's own form."""
+        if self.ensemble.phi:
+            return True
+        return self.before is not None and (self.before.model is None or self.before.model.asks_others)
+
+    def start(self, table: Table, team: Team) -> np.ndarray | None:
+        """Scores of the model before this one, (n, K), if there is one."""
+        return None if self.before is None else self.before.scores(table, team, self.kind)
 
     def staged_scores(self, table: Table, team: Team) -> Iterator[np.ndarray]:
         """F of every row after each round, (n, K), good until the next round."""
@@ -118,7 +133,7 @@ class Model:
             yield from staged_medians(self.ensemble, table, team)
             return
         rows = self.ensemble.rows(table, 0, table.n_rows)
-        scores = np.tile(self.ensemble.initial, (table.n_rows, 1))
+        scores = self.ensemble.start(table.n_rows, self.start(table, team))
         for t in range(self.n_rounds):
             self.ensemble.add_scores(rows, scores, t, t + 1, team)
             yield scores
@@ -144,7 +159,10 @@ class Model:
 
     def sizes(self) -> np.ndarray:
         """The sum of the sizes of all votes after each round, (rounds,): it normalises margins."""
-        sizes = np.cumsum(self.ensemble.size) + np.abs(self.ensemble.initial).max()
+        first = np.abs(self.ensemble.initial).max()
+        if self.before is not None and self.before.model is not None:
+            first += self.before.model.sizes()[-1]
+        sizes = np.cumsum(self.ensemble.size) + first
         return np.where(sizes > 0, sizes, 1.0)
 
     def shaped(self, scores: np.ndarray) -> np.ndarray:
@@ -163,4 +181,20 @@ class Model:
         """The model for one row at a time, without checks, within microseconds."""
         if not self.kind.adds_up:
             raise ValueError("the model is a weighted median of its rounds, and only sums are compiled; use predict")
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self.probabilities)
+        return Single(
+            self.kind, self.ensemble, self.columns.n, self.columns.categories, self.probabilities, self._single_before()
+        )
+
+    def _single_before(self) -> Single | None:
+        """The model before this one, for one row at a time."""
+        if self.before is None:
+            return None
+        model = self.before.model
+        if model is None:
+            raise ValueError(
+                f"the model starts from {type(self.before.estimator).__name__}, which predicts for tables; use predict "
+                "or decision_function"
+            )
+        if model.columns.all_category_names() != self.columns.all_category_names():
+            raise ValueError("init has other categories than the model, so a row means two things; use predict")
+        return model.single()

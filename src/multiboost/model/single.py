@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.categories import Categories
 from ..data.kind import TargetKind
-from ..kernels.predict import add_row
+from ..kernels.predict import add_curved_row, add_row
 from .ensemble import Ensemble
 from .tiles import padded
 
@@ -31,6 +31,8 @@ class Single:
         Of each column, None for numbers.
     probabilities : callable
         Of scores (n, K), as of `Model`.
+    before : Single or None
+        The model to whose scores this one adds.
 
     Raises
     ------
@@ -55,20 +57,26 @@ class Single:
         n_features: int,
         categories: list[Categories | None] | None,
         probabilities: Callable,
+        before: Single | None = None,
     ):
         if ensemble.phi:
             raise ValueError(
                 "the model asks the classifiers of a FromClassifier, which predict for tables; "
                 "use predict or decision_function"
             )
+        self._before = before
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
         self._probabilities = probabilities
         self._initial = padded(ensemble.initial)
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
-        self._arrays = (
+        self._arrays: tuple[np.ndarray, ...] = (
             n_categories, ensemble.feature, ensemble.threshold, ensemble.missing_right, ensemble.child,
             ensemble.set_start, ensemble.sets, padded(ensemble.values).ravel(), ensemble.root, ensemble.first_term,
         )  # fmt: skip
+        self._add = add_row
+        if ensemble.is_curved:
+            self._add = add_curved_row
+            self._arrays += (ensemble.along, ensemble.degree, ensemble.origin)
         self.scores(np.zeros(n_features))
 
     def scores(self, x: np.ndarray) -> np.ndarray:
@@ -86,10 +94,17 @@ class Single:
         if type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1 or not x.flags.c_contiguous:
             x = _row_of(x)
         total = self._initial.copy()
+        if self._before is not None:
+            total[: self._n_labels] += self._before.for_kind(x, self._kind)
         row, product = np.empty(self._n_features), np.empty(total.size)
-        if not add_row(x, *self._arrays, row, product, total):
+        if not self._add(x, *self._arrays, row, product, total):
             raise ValueError(f"x has {x.size} numbers; the model has {self._n_features} columns")
         return total[: self._n_labels]
+
+    def for_kind(self, x: np.ndarray, kind: TargetKind) -> np.ndarray:
+        """Scores of one row for a target of another kind's units, (K,)."""
+        scores = self.scores(x)
+        return kind.scores_of(self._kind.answers(scores[None]))[0] if kind.of_numbers else scores
 
     def predict(self, x: np.ndarray):
         """The class of one row; of several labels or tasks an array.

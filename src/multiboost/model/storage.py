@@ -13,8 +13,10 @@ from ..data import median as _median  # noqa: F401  registers
 from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
+from ..kernels.dtypes import NODE
 from ..memory import need
-from .ensemble import Ensemble, EnsembleBuilder
+from .before import Before
+from .ensemble import CURVES, Ensemble, EnsembleBuilder
 from .model import Columns, Model
 from .modelfile import ModelFileError, read_model, write_model
 
@@ -23,6 +25,7 @@ WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, Arithmetic
 _MOST_COLUMNS = 1 << 26  # of a model; nothing larger could be trained
 _COLUMN = 64  # bytes that a column without a name costs whoever looks into a model
 _HISTORY = ("edge", "alpha", "risk", "training_error")  # what every round has
+_BEFORE = "before."  # what names of the arrays of the model before begin with
 
 
 def save(model: Model, path, more_header: dict | None = None, more_arrays: dict | None = None) -> None:
@@ -35,10 +38,22 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
     more_header, more_arrays : dict or None
         What a checkpoint has besides.
     """
+    header, arrays = _written(model)
+    write_model(path, {**header, **(more_header or {})}, {**arrays, **(more_arrays or {})})
+
+
+def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a model; those of the model before it are inside of them."""
     if model.ensemble.phi:
         raise ValueError(
             "a model of FromClassifier holds fitted scikit-learn objects, which have no place in a model file; "
             "keep it with a tool that stores Python objects"
+        )
+    if model.before is not None and model.before.model is None:
+        raise ValueError(
+            f"the model starts from a fitted {type(model.before.estimator).__name__}, which has no place in a model "
+            "file; start from an estimator of multiboost, give its scores to fit as init_scores and add them at "
+            "prediction, or keep the model with a tool that stores Python objects"
         )
     # Without the seconds: the same training gives the same file, byte for byte.
     history = sorted(name for name in model.history if not name.startswith("seconds"))
@@ -56,7 +71,6 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         "state": sorted(model.state),
         "data": model.data,
         "stopped": model.stopped,
-        **(more_header or {}),
     }
     arrays = {f"ensemble.{name}": array for name, array in model.ensemble.arrays().items()}
     for t, classes in enumerate(model.kind.classes):
@@ -72,7 +86,10 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
     for j, categories in enumerate(model.columns.categories or []):
         if categories is not None:
             arrays[f"categories.{j}"] = np.frombuffer(json.dumps(categories.names).encode(), np.uint8)
-    write_model(path, header, {**arrays, **(more_arrays or {})})
+    if model.before is not None and model.before.model is not None:
+        header["before"], inner = _written(model.before.model)
+        arrays |= {f"{_BEFORE}{name}": array for name, array in inner.items()}
+    return header, arrays
 
 
 def _plain(classes: np.ndarray, what: str) -> np.ndarray:
@@ -115,18 +132,26 @@ def load_with(path, more: tuple[str, ...] = ()) -> tuple[Model, dict[str, Any], 
         raise ModelFileError(f"{path}: {error}") from error
     except WRONG as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
-    try:
-        sound = is_sound(model.ensemble, model.columns, model.kind.n_labels) and _is_whole(model)
-    except WRONG:
-        sound = False
-    if not sound:
-        raise ModelFileError(f"{path} is damaged: its arrays do not fit together")
+    part: Model | None = model
+    while part is not None:
+        try:
+            sound = is_sound(part.ensemble, part.columns, part.kind.n_labels) and _is_whole(part)
+            if part.before is not None:
+                part.before.check(part.kind, part.columns)
+        except WRONG:
+            sound = False
+        if not sound:
+            raise ModelFileError(f"{path} is damaged: its arrays do not fit together")
+        part = None if part.before is None else part.before.model
     return model, header, arrays
 
 
 def _is_known(header: dict, name: str) -> bool:
     """Whether an array of a file is one of a model with this header."""
     group, _, rest = name.partition(".")
+    if name.startswith(_BEFORE):
+        before = header.get("before")
+        return isinstance(before, dict) and _is_known(before, rest)
     listed = header.get(group)
     return (
         (group == "ensemble" and rest in Ensemble.__dataclass_fields__ and rest != "phi")
@@ -162,7 +187,14 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
     kind = KINDS.get(header["target"]).of([arrays[f"classes.{t}"] for t in range(header["tasks"])], numbers)
     if any(classes.ndim != 1 for classes in kind.classes):
         raise ValueError(f"target {header['target']!r}")
-    flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in Ensemble.__dataclass_fields__ if name != "phi"}
+    wanted = [name for name in Ensemble.__dataclass_fields__ if name != "phi"]
+    if "ensemble.along" not in arrays:
+        wanted = [name for name in wanted if name not in CURVES]
+    flat: dict[str, Any] = {name: arrays[f"ensemble.{name}"] for name in wanted}
+    before = None
+    if "before" in header:
+        inner = {name.removeprefix(_BEFORE): array for name, array in arrays.items() if name.startswith(_BEFORE)}
+        before = Before(_read(header["before"], inner))
     n, names = header["n_features"], arrays.get("feature_names")
     if names is not None and names.shape != (n,):
         raise ValueError("feature_names")
@@ -185,6 +217,7 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         estimator=header["estimator"],
         parameters=header["parameters"],
         stopped=str(header.get("stopped", "")),
+        before=before,
     )
 
 
@@ -238,6 +271,31 @@ def _learner_of_text(text: str) -> dict[str, Any]:
     return found
 
 
+def _curves_are_sound(ensemble: Ensemble, n_columns: int) -> bool:
+    """Whether curves, if there are any, are of columns of the table, and all coefficients of their leaves are there."""
+    if not ensemble.is_curved:
+        return True
+    along, degree, origin, root = ensemble.along, ensemble.degree, ensemble.origin, ensemble.root
+    if not (along.dtype == degree.dtype == NODE and origin.dtype == np.float64):
+        return False
+    if not (along.shape == degree.shape == (len(root),) and origin.shape == (len(ensemble.values),)):
+        return False
+    if (along >= n_columns).any() or (degree < 0).any() or (degree > len(ensemble.values)).any():
+        return False
+    # A leaf is named by the first of its rows; which term it belongs to is known where each term has its own tests.
+    starts = root[root >= 0]
+    if starts.size and (starts[0] != 0 or (np.diff(starts) <= 0).any()):
+        return False
+    term = np.flatnonzero(root >= 0)[np.searchsorted(starts, np.arange(len(ensemble.feature)), side="right") - 1]
+    end = np.append(starts[1:], len(ensemble.feature))[np.searchsorted(starts, root[term])]
+    last_row = np.where(ensemble.child < 0, ~ensemble.child + degree[term, None], -1)
+    return bool(
+        (ensemble.child < end[:, None]).all()
+        and (last_row < len(ensemble.values)).all()
+        and (np.where(root < 0, ~root + degree, -1) < len(ensemble.values)).all()
+    )
+
+
 def is_sound(ensemble: Ensemble, columns: Columns, n_labels: int) -> bool:
     """Whether no array would lead a kernel out of bounds."""
     empty = EnsembleBuilder(np.zeros(n_labels), columns.n).build().arrays()
@@ -250,6 +308,8 @@ def is_sound(ensemble: Ensemble, columns: Columns, n_labels: int) -> bool:
         return False
     if tests and not (ensemble.feature.min() >= 0 and ensemble.feature.max() < columns.n):
         return False
+    if not _curves_are_sound(ensemble, columns.n):
+        return False
     n_bytes = {j: (len(c) + 7) // 8 for j, c in enumerate(columns.categories or []) if c is not None}
     of_set = np.array([n_bytes.get(j, 0) for j in ensemble.feature.tolist()], np.intp)
     is_nominal = np.array([j in n_bytes for j in ensemble.feature.tolist()], bool)
@@ -259,7 +319,7 @@ def is_sound(ensemble: Ensemble, columns: Columns, n_labels: int) -> bool:
 
     return bool(
         ensemble.values.shape[1] == n_labels == len(ensemble.initial)
-        and np.array_equal(ensemble.set_start >= 0, is_nominal)
+        and (is_nominal | (ensemble.set_start < 0)).all()
         and (ensemble.set_start <= ensemble.sets.size - of_set).all()  # a sum may overflow
         and within(ensemble.child)
         and within(ensemble.root)

@@ -16,6 +16,7 @@ from ..evaluation import (
     Importance,
     LearningCurves,
     PermutationImportance,
+    RankingEvaluation,
     RegressionEvaluation,
     Remark,
     RoundRules,
@@ -85,7 +86,7 @@ class Findings:
     settings : list of (str, str)
         Names and values.
     data : DataSummary
-    evaluation : Evaluation or RegressionEvaluation
+    evaluation : Evaluation, RegressionEvaluation or RankingEvaluation
     words : Words
     labels : list of int
         The labels that are shown, the worst ones where there are too many.
@@ -254,6 +255,11 @@ def _number_words(e: RegressionEvaluation) -> Words:
     return Words(target, "numbers", score, votes, "prediction")
 
 
+def _ranking_words(e: RankingEvaluation) -> Words:
+    score = "the score of a document" if e.kind == "ranking" else "the score of a grade"
+    return Words(f"rankings of {e.n_queries} queries", "grades", score, "A vote moves a score up or down.", "score")
+
+
 _PARTS: dict[type, _Part] = {
     Evaluation: _Part(
         _thin_labels,
@@ -273,6 +279,16 @@ _PARTS: dict[type, _Part] = {
         lambda f: {"targets": [asdict(f.evaluation.targets[t]) for t in f.tasks]},
         _number_words,
     ),
+    RankingEvaluation: _Part(
+        lambda e: None,
+        lambda e: [],
+        lambda e: [],
+        lambda f: {
+            name: getattr(f.evaluation, name)
+            for name in ("n_queries", "n_without", "ndcg_at", "random_at", "conventions")
+        },
+        _ranking_words,
+    ),
 }
 
 
@@ -290,9 +306,11 @@ def find(
     y,
     sample_weight=None,
     *,
+    qid=None,
     title=None,
     X_train=None,
     y_train=None,
+    qid_train=None,
     data_file=None,
     model_file=None,
     date=None,
@@ -301,28 +319,32 @@ def find(
 
     Parameters
     ----------
-    clf, X, y, sample_weight, title, X_train, y_train, data_file, model_file, date
+    clf, X, y, sample_weight, qid, title, X_train, y_train, qid_train, data_file, model_file, date
         As in `write_report`.
     """
-    evaluation = evaluate(clf, X, y, sample_weight)
+    evaluation = evaluate(clf, X, y, sample_weight, qid=qid)
     part = _PARTS[type(evaluation)]
     part.thin(evaluation)
     at = milestones(clf.ensemble_.n_rounds)
-    curves = learning_curves(clf, X, y, sample_weight, X_train=X_train, y_train=y_train, margin_rounds=at)
+    curves = learning_curves(
+        clf, X, y, sample_weight, qid=qid, X_train=X_train, y_train=y_train, qid_train=qid_train, margin_rounds=at
+    )
     shapes = additive_shapes(clf) if is_additive(clf) else None
     numeric = [s.column for s in shapes.shapes[:MOST_SHAPES] if s.categories is None] if shapes else []
     importances = named_importances(clf)
-    other = bool(clf.ensemble_.phi)  # classifiers that see rows in the user's own form
+    other = clf.model_.asks_others  # estimators that see rows in the user's own form
     at_column = {name: j for j, name in enumerate(column_names(clf))}
     shown = [at_column[i.name] for i in importances[:MOST_COLUMNS]]
     permutations = (
-        [] if other else permutation_importances(clf, X, y, sample_weight, columns=shown, max_rows=_SHUFFLED_ROWS)
+        []
+        if other
+        else permutation_importances(clf, X, y, sample_weight, qid=qid, columns=shown, max_rows=_SHUFFLED_ROWS)
     )
     return Findings(
         title=title or f"{type(clf).__name__} report",
         origin=_origin(clf, X_train, data_file, model_file, date),
         settings=_settings(clf),
-        data=data_summary(clf, X, y, sample_weight),
+        data=data_summary(clf, X, y, sample_weight, qid),
         evaluation=evaluation,
         words=part.words(evaluation),
         labels=part.labels(evaluation),
@@ -378,10 +400,13 @@ def _settings(clf) -> list[tuple[str, str]]:
         ("bins of a column", str(plan.max_bins)),
     ]
     if hasattr(clf, "votes"):
-        weighting = f"auto ({kind.weighting})" if clf.weighting == "auto" else clf.weighting
         found[3:3] = [("votes", clf.votes)]
+    if hasattr(clf, "weighting"):
+        weighting = f"auto ({kind.weighting})" if clf.weighting == "auto" else clf.weighting
         found[-1:-1] = [("weighting", weighting), ("labels", str(kind.n_labels))]
-    elif kind.quantiles.size:
+    if hasattr(clf, "gain"):
+        found[-1:-1] = [("gain of a grade", clf.gain)]
+    if hasattr(kind, "quantiles") and kind.quantiles.size:
         found[3:3] = [("quantiles", ", ".join(f"{q:g}" for q in kind.quantiles))]
     if clf.n_estimators is not None and clf.ensemble_.n_rounds < clf.n_estimators:
         found[1] = ("rounds", f"{clf.ensemble_.n_rounds} of {clf.n_estimators} allowed")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from .. import __version__
 from ..disk import whole_file
-from ..evaluation import Evaluation, RegressionEvaluation
-from . import classes, regression
+from ..evaluation import Evaluation, RankingEvaluation, RegressionEvaluation
+from . import classes, ranking, regression
 from .findings import Findings, find
 from .markup import Html, join, json_block, tag
 
@@ -18,6 +18,7 @@ from .markup import Html, join, json_block, tag
 _PAGES = {
     Evaluation: (classes.SECTIONS, classes.sentence),
     RegressionEvaluation: (regression.SECTIONS, regression.sentence),
+    RankingEvaluation: (ranking.SECTIONS, ranking.sentence),
 }
 
 
@@ -28,20 +29,23 @@ def write_report(
     path,
     *,
     sample_weight=None,
+    qid=None,
     title=None,
     X_train=None,
     y_train=None,
+    qid_train=None,
     data_file=None,
     model_file=None,
     date=None,
 ) -> Path:
-    """Write a report about a fitted classifier or regressor as one HTML page.
+    """Write a report about a fitted classifier, regressor or ranker as one HTML page.
 
     The page says first whether the model is better than a constant answer, and what looks odd.  It has settings,
     metrics with intervals, learning curves, margins, confusion, precision and recall, ROC and reliability of every
     label, importances by gain and by permutation, the shape of every column of stump models and the partial dependence
     of others, the rules of the first rounds and the largest mistakes; of a regressor predicted against true numbers,
-    residuals and the coverage of quantiles instead of what only classes have.  It opens offline, on a phone, prints on
+    residuals and the coverage of quantiles instead of what only classes have; of a ranker NDCG by position and the
+    worst queries.  It opens offline, on a phone, prints on
     A4, and holds the numbers behind its pictures as JSON, in the element ``data``.
 
     Parameters
@@ -50,12 +54,14 @@ def write_report(
         Fitted.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Rows on which to evaluate, best ones that training has not seen.
-    y : labels or numbers as in ``fit``
+    y : labels, numbers or grades as in ``fit``
     path : str or path
         Written whole or not at all.
     sample_weight : array of shape (n_samples,), default=None
+    qid : array of shape (n_samples,), default=None
+        Of a ranker: the query of every row.
     title : str, default=None
-    X_train, y_train : default=None
+    X_train, y_train, qid_train : default=None
         The training rows.  Without them the training error is the one that ``fit`` kept, and
         there are no margins of the training rows.
     data_file, model_file : str or path, default=None
@@ -76,8 +82,8 @@ def write_report(
     if (X_train is None) != (y_train is None):
         raise ValueError("X_train and y_train go together; only one of them was passed")
     findings = find(
-        clf, X, y, sample_weight, title=title, X_train=X_train, y_train=y_train, data_file=data_file,
-        model_file=model_file, date=date,
+        clf, X, y, sample_weight, qid=qid, title=title, X_train=X_train, y_train=y_train, qid_train=qid_train,
+        data_file=data_file, model_file=model_file, date=date,
     )  # fmt: skip
     with whole_file(path) as file:
         file.write(page(findings).encode())
