@@ -15,6 +15,8 @@ PACKAGE = ROOT / "src" / "multiboost"
 # named where the rest of that room is none of its business.
 ROOMS = {
     "disk": (set(), set()),
+    "memory": (set(), set()),
+    "visible": (set(), set()),
     "extras": (set(), set()),
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
@@ -29,33 +31,23 @@ ROOMS = {
     "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
     "samplers": ({"plugin", "registry"}, {"numpy"}),
     "calibration": ({"plugin", "registry"}, {"numpy", "scipy", "sklearn", "threadpoolctl"}),
-    "model": ({"base.classifier", "calibration", "data", "disk", "kernels", "multiboost"}, {"numpy"}),
-    # pyarrow: a log in Parquet, imported where one is asked for
+    "model": ({"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost"}, {"numpy"}),
+    # pyarrow: a log in Parquet, IPython: a bar in a notebook; imported where they are asked for
     "boosting": (
-        {
-            "base",
-            "calibration",
-            "criteria",
-            "data",
-            "disk",
-            "kernels",
-            "losses",
-            "model",
-            "plugin",
-            "samplers",
-            "steps",
-        },
-        {"numpy", "sklearn", "pyarrow"},
+        {"base", "calibration", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers"}
+        | {"steps"},
+        {"numpy", "sklearn", "pyarrow", "IPython"},
     ),
     "lean": ({"data", "kernels", "model"}, {"numpy", "scipy", "numba"}),
     "estimators": (
-        {"base", "boosting", "calibration", "criteria", "data", "lean", "losses", "model", "plugin", "ranking"}
-        | {"samplers", "steps", "kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
+        {"base", "boosting", "calibration", "criteria", "data", "lean", "losses", "memory", "model", "plugin"}
+        | {"ranking", "samplers", "steps"}
+        | {"kernels.compiler", "kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (
         {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
-        | {"estimators.validation", "kernels.team", "losses", "model.model", "ranking"},
+        | {"estimators.validation", "kernels.team", "losses", "model.model", "ranking", "visible"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "theory": (
@@ -86,6 +78,8 @@ ROOMS = {
             "model.storage",
             "kernels.histogram",
             "kernels.team",
+            "memory",
+            "visible",
         },
         {"numpy", "pyarrow", "sklearn"},
     ),

@@ -24,6 +24,7 @@ from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from ..samplers import AllColumns, AllRows, ColumnSampler, RowSampler, Share
 from ..steps import AlphaStep, RateStep, Step
+from .comparison import TimeIsUp
 from .plan import Plan
 from .trial import Trial
 
@@ -196,7 +197,8 @@ def plan_of(wishes: Wishes, target: Target) -> Plan:
 def choose_plan(wishes: Wishes, binned: Binned, target: Target, team: Team) -> tuple[Plan, Trial | None]:
     """A plan for a training set, and the last comparison that it took part in, None where nothing was open.
 
-    Whoever sets a parameter to the value that would have been chosen gets the plan that would have been chosen.
+    Whoever sets a parameter to the value that would have been chosen gets the plan that would have been chosen.  Where
+    the comparison would use up the time limit of the fit, it is the best plan so far, or the first.
 
     Parameters
     ----------
@@ -209,15 +211,18 @@ def choose_plan(wishes: Wishes, binned: Binned, target: Target, team: Team) -> t
     fixed = _candidates(wishes, target)
     if not wishes.anything_open:
         return plan_of(wishes, target), None
-    trial = Trial(binned, target, TRIAL_ROWS, team)
-    opened = wishes.opened()
-    if wishes.loss is None and opened is not None and opened != wishes:
-        usual = _candidates(opened, target)
-        if any(wishes.agrees(plan, leaves=False) for plan in usual):
-            plan, last = _best(usual, opened, binned, target, trial)
-            if wishes.agrees(plan):
-                return plan, last
-    return _best(fixed, wishes, binned, target, trial)
+    try:
+        trial = Trial(binned, target, TRIAL_ROWS, team)
+        opened = wishes.opened()
+        if wishes.loss is None and opened is not None and opened != wishes:
+            usual = _candidates(opened, target)
+            if any(wishes.agrees(plan, leaves=False) for plan in usual):
+                plan, last = _best(usual, opened, binned, target, trial)
+                if wishes.agrees(plan):
+                    return plan, last
+        return _best(fixed, wishes, binned, target, trial)
+    except TimeIsUp:
+        return fixed[0], None
 
 
 def _best(plans: list[Plan], wishes: Wishes, binned: Binned, target: Target, trial: Trial) -> tuple[Plan, Trial]:
@@ -249,11 +254,17 @@ def _grown(plan: Plan, binned: Binned, target: Target, trial: Trial) -> tuple[Pl
     """
     n_rows, last = TRIAL_ROWS, trial
     while n_rows <= min(binned.n_rows, _MOST_ROWS):
-        trial = trial if n_rows == TRIAL_ROWS else Trial(binned, target, n_rows, trial.team)
+        try:
+            trial = trial if n_rows == TRIAL_ROWS else Trial(binned, target, n_rows, trial.team)
+        except TimeIsUp:
+            break
         while (n_leaves := _MORE_LEAVES * plan.base_learner.n_leaves) * _LEAF_ROWS <= n_rows:
             larger = plan.with_leaves(n_leaves)
-            now, last = trial.errors(plan), trial
-            gain = now - trial.errors(larger)
+            try:
+                now, last = trial.errors(plan), trial
+                gain = now - trial.errors(larger)
+            except TimeIsUp:
+                return plan, last
             if gain.sum() <= max(np.sqrt(gain @ gain), _WORTH * now.sum()):
                 break
             plan = larger

@@ -10,6 +10,7 @@ import json
 import signal
 import sys
 import threading
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,12 +19,25 @@ import numpy as np
 
 from ..data.kinds import LabelKind
 from ..disk import naming, whole_file
+from .notebook import Bar, is_notebook
+
+_TIES = {"validation_error": "validation_risk", "training_error": "risk"}  # what says which of equal errors is best
 
 REFINEMENT = "refinement"
 
 
 class Callback:
     """Common to all callbacks: nothing happens."""
+
+    def begin_fit(self) -> None:
+        """``fit`` was called; nothing is done yet."""
+
+    def seconds_left(self) -> float:
+        """How much time ``fit`` still has, before the first round."""
+        return inf
+
+    def notice(self, text: str) -> None:
+        """What takes a while before the first round: kernels are compiled, settings are compared."""
 
     def begin(self, run: Any) -> None:
         """Before the first round."""
@@ -46,6 +60,9 @@ class Callback:
 
 class EarlyStopping(Callback):
     """Stop where a metric has not become better for some rounds, and keep the best round.
+
+    Of rounds with the same error the one with the least risk is the best: an error is a share of few rows, and
+    often the same for many rounds.
 
     Parameters
     ----------
@@ -77,7 +94,10 @@ class EarlyStopping(Callback):
     def rounds_to_keep(self, run):
         values = run.history[self.metric]
         # What is not known of past rounds is no minimum.
-        return int(np.argmin(np.nan_to_num(values, nan=np.inf))) + 1 if values else None
+        ties, values = (
+            np.nan_to_num(run.history[name], nan=np.inf) for name in (_TIES.get(self.metric, self.metric), self.metric)
+        )
+        return int(np.lexsort((ties, values))[0]) + 1 if len(values) else None
 
     def is_over(self, run):
         done = len(run.history[self.metric])
@@ -93,7 +113,9 @@ class EarlyStopping(Callback):
 
 
 class TimeLimit(Callback):
-    """Stop at the end of the round in which the time is up.
+    """Stop at the end of the round in which the time is up; it begins with ``fit``.
+
+    The comparison of settings may use half of it.
 
     Parameters
     ----------
@@ -105,8 +127,11 @@ class TimeLimit(Callback):
             raise ValueError(f"seconds must be above 0; got {seconds!r}")
         self.seconds = seconds
 
-    def begin(self, run):
+    def begin_fit(self):
         self._start = perf_counter()
+
+    def seconds_left(self):
+        return max(0.0, self._start + self.seconds - perf_counter())
 
     def after_round(self, run):
         up = perf_counter() - self._start >= self.seconds
@@ -157,12 +182,12 @@ def line_of(run) -> str:
 
 
 class Progress(Callback):
-    """Lines about the run: one that is rewritten in a terminal, some in a log or notebook.
+    """How far the run is: a line that is rewritten in a terminal, a bar in a notebook, some lines in a log.
 
     Parameters
     ----------
     every : float or None, default=None
-        Seconds between lines; None means 0.2 in a terminal and 10 elsewhere.
+        Seconds between lines; None means 0.2 in a terminal or a notebook and 10 elsewhere.
     file : text file, default=None
         None means standard error.
     """
@@ -171,10 +196,15 @@ class Progress(Callback):
         self.every = every
         self.file = file
 
+    def notice(self, text):
+        print(text, file=self.file or sys.stderr, flush=True)
+
     def begin(self, run):
         self._out = self.file or sys.stderr
         self._live = self._out.isatty()
-        self._every = (0.2 if self._live else 10.0) if self.every is None else self.every
+        self._bar = Bar() if self.file is None and is_notebook() else None
+        self._every = (0.2 if self._live or self._bar else 10.0) if self.every is None else self.every
+        self._shown = run.n_rounds
         self._start, self._last = perf_counter(), -np.inf
         self._first = run.n_rounds
 
@@ -184,12 +214,20 @@ class Progress(Callback):
             self._last = now
             done = run.n_rounds - self._first
             left = (now - self._start) / done * (run.wanted - run.n_rounds)
-            self._out.write(("\r\x1b[K" if self._live else "") + f"{line_of(run)}   {left:.0f} s left")
-            self._out.write("" if self._live else "\n")
-            self._out.flush()
+            self._show(run, f"{line_of(run)}   {left:.0f} s left")
         return False
 
+    def _show(self, run, text: str) -> None:
+        self._shown = run.n_rounds
+        if self._bar is not None:
+            self._bar.show(run.n_rounds, run.wanted, text)
+            return
+        self._out.write(("\r\x1b[K" if self._live else "") + text + ("" if self._live else "\n"))
+        self._out.flush()
+
     def end(self, run):
+        if run.n_rounds > self._shown:  # the last round is always shown
+            self._show(run, f"{line_of(run)}   {perf_counter() - self._start:.0f} s")
         if self._live:
             self._out.write("\n")
 
@@ -202,8 +240,11 @@ class EveryRound(Callback):
     step : int
     """
 
-    def __init__(self, step: int):
+    def __init__(self, step: int = 1):
         self.step = step
+
+    def notice(self, text):
+        print(text, file=sys.stderr, flush=True)
 
     def after_round(self, run):
         if run.n_rounds % self.step == 0 or run.n_rounds == run.wanted:

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier
+from ..base.classifier import BaseClassifier, constant_classifier
 from ..base.problem import Problem
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
@@ -263,10 +263,22 @@ class Run:
         if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:
             leaves = not h.is_curved and h.voting == 1.0  # then sums over leaves are enough
             z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes) if leaves else h.z(self.pull, alpha)
-        h = h.scaled(alpha)
+        self._add(h.scaled(alpha), edge, alpha, z, searched - begin)
+        return True
+
+    def add_constant(self) -> None:
+        """One round that looks at no column: the best there is where nothing can be learned."""
+        votes = self.target.constant() - self.builder.initial
+        if self.target.start is not None:  # the model before is all there is
+            votes = np.zeros_like(votes)
+        self._add(constant_classifier(votes, self.n_samples), 0.0, 1.0, np.nan, 0.0)
+
+    def _add(self, h: BaseClassifier, edge: float, alpha: float, z: float, search: float) -> None:
+        """F += h, and a line of the history."""
+        begin = perf_counter()
         self.weights.add(h, edge)
         self.n_rounds += 1
-        row = [edge, alpha, z, self.risk, self.training_error, searched - begin, perf_counter() - searched]
+        row = [edge, alpha, z, self.risk, self.training_error, search, perf_counter() - begin]
         if self.held_out is not None:
             newest = EnsembleBuilder(np.zeros(self.builder.initial.size), self.builder.n_columns)
             newest.append(h)
@@ -281,7 +293,6 @@ class Run:
         h.forget_samples()
         if self._kept is not None:
             self._kept.append(self.learned())
-        return True
 
     def run(self, n_rounds: int, callbacks: Sequence[Callback] = ()) -> int:
         """Up to ``n_rounds`` rounds; returns how many rounds the model should have."""

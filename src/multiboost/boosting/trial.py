@@ -11,6 +11,7 @@ from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.team import Team
 from ..losses.pair import quantile_of
+from .comparison import TimeIsUp, current
 from .out_of_fold import Part, refined
 from .plan import Plan
 from .ruler import Ruler
@@ -61,6 +62,8 @@ class Trial:
     def __init__(
         self, binned: Binned, target: Target, n_rows: int, team: Team, n_folds: int | None = None, of: int = _FOLDS
     ):
+        self._comparison = current()
+        self._comparison.starts()
         self._rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
         self.team, self.n_rows, self._binned = team, binned.n_rows, binned
         self._labels = target.take(self._rows)
@@ -94,6 +97,7 @@ class Trial:
             key = plan.digest()
             if key in self._begun:
                 continue
+            self._comparison.check()
             self._begun[key] = [Run(plan, fold.binned, fold.labels, self.team) for fold in self.folds]
             for fold, run in zip(self.folds, self._begun[key], strict=True):
                 fold.scores(run, self.team)  # of no round yet, for the same reason
@@ -115,7 +119,10 @@ class Trial:
         found, made = list(self._parts(plan)), len(self.folds)
         while made < self._of and sum(part.target.n_rows for part in found) < _ENOUGH:
             fold = self._folds(made, made + 1)[0]
-            found.append(self._run(Run(plan, fold.binned, fold.labels, self.team), fold, _ROUNDS))
+            try:
+                found.append(self._run(Run(plan, fold.binned, fold.labels, self.team), fold, _ROUNDS))
+            except TimeIsUp:  # fewer rows have to do
+                break
             made += 1
         return found
 
@@ -137,7 +144,7 @@ class Trial:
         """Whether as many rounds again save more than a share of the error that the first ones leave."""
         first, second = float(self.errors(plan).sum()), 0.0
         for run, fold in zip(self._begun[plan.digest()], self.folds, strict=True):
-            run.run(_ROUNDS)
+            run.run(_ROUNDS, [self._comparison])
             second += float(fold.held_out_labels.errors(fold.scores(run, self.team)).sum())
         return second < (1.0 - share) * first
 
@@ -151,7 +158,7 @@ class Trial:
         fewer = (self.folds[0].binned.n_rows / self.n_rows) ** 0.5
         for fold in self.folds:
             run = Run(plan, fold.binned, fold.labels, self.team)
-            run.run(n_rounds)
+            run.run(n_rounds, [self._comparison])
             residuals.append(fold.held_out_labels.wanted - fold.scores(run, self.team))
             weights.append(fold.held_out_labels.signed)
         rest, weight = np.concatenate(residuals), np.concatenate(weights)
@@ -163,5 +170,5 @@ class Trial:
 
     def _run(self, run: Run, fold: _Fold, n_rounds: int) -> Part:
         """Scores of the rows that are held out, after so many rounds."""
-        run.run(n_rounds)
+        run.run(n_rounds, [self._comparison])
         return fold.part(run, self.team)

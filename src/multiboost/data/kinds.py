@@ -23,6 +23,7 @@ from numbers import Real
 import numpy as np
 
 from .kind import KINDS, TargetKind
+from .table import refuse_lazy
 
 
 def unknown_labels(column: np.ndarray) -> np.ndarray:
@@ -37,6 +38,7 @@ def unknown_labels(column: np.ndarray) -> np.ndarray:
 
 def as_labels(y) -> np.ndarray:
     """y as a NumPy array, whatever frame it comes in."""
+    refuse_lazy(y, "y")
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     elif type(y).__module__.partition(".")[0] == "pyarrow":

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..boosting.auto import TRIAL_ROWS
+from ..boosting.comparison import TimeIsUp
 from ..boosting.out_of_fold import Part, best_method, calibration_of
 from ..boosting.plan import Plan
 from ..boosting.ruler import Ruler
@@ -66,9 +67,13 @@ def learned_with(
     compared = trial is not None and trial.has_run(plan)
     if cv is not None or (method is None and not compared):
         return Calibration(Margin())  # until something better is known
-    if trial is None:
-        trial = Trial(binned, target, TRIAL_ROWS, team)
-    return calibration_of(_chosen(calibration, target.kind), trial.out_of_fold(plan))
+    try:
+        if trial is None:
+            trial = Trial(binned, target, TRIAL_ROWS, team)
+        parts = trial.out_of_fold(plan)
+    except TimeIsUp:
+        return Calibration(Margin())
+    return calibration_of(_chosen(calibration, target.kind), parts)
 
 
 def learned_after(

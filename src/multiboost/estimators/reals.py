@@ -11,10 +11,11 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.real import RealTarget, as_numbers, kind_of, weights_of
-from ..data.table import is_frame
+from ..data.table import is_frame, refuse_lazy
 from ..losses import Loss
 from ..model.model import Model
 from .booster import Booster
+from .validation import refuse_unknown
 
 
 def check_varies(y: np.ndarray, known: np.ndarray) -> None:
@@ -48,6 +49,7 @@ class RealBooster(RegressorMixin, Booster):
         checkpoint_every=60.0,
         resume=None,
         provenance=None,
+        **unknown,
     ):
         """Boost ``n_estimators`` rounds.
 
@@ -72,6 +74,7 @@ class RealBooster(RegressorMixin, Booster):
         -------
         self
         """
+        refuse_unknown(self, unknown)
         return self._fit(
             X, y, sample_weight, target_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
             checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
@@ -87,6 +90,7 @@ class RealBooster(RegressorMixin, Booster):
         """y as an array, and the names of its columns."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        refuse_lazy(y, "y")
         names = None
         if is_frame(y) and hasattr(y, "columns"):
             names = [str(name) for name in getattr(y, "column_names", y.columns)]

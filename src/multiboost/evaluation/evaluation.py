@@ -141,7 +141,7 @@ class Mistake:
     values: dict[str, float | str | None] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(repr=False)
 class Evaluation(Measures):
     """What a classifier does on labelled rows.
 

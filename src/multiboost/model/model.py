@@ -84,6 +84,8 @@ class Model:
         Its parameters.
     policy : Policy or None
         Which base classifiers a row needs; None: all of them.
+    stopped : str
+        Why the training has ended before its last round; else empty.
     before : Before or None
         Another model, to whose scores the ensemble adds.
     """
@@ -100,6 +102,7 @@ class Model:
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    stopped: str = ""
     before: Before | None = None
     policy: Policy | None = None
 
@@ -176,6 +179,8 @@ class Model:
         if n_rounds == self.n_rounds:
             return self.slope
         votes = np.cumsum(self.ensemble.size)
+        if not votes[n_rounds - 1]:  # a model that has learned nothing may have votes of 0
+            return self.slope
         found = float(self.slope * votes[-1] / votes[n_rounds - 1])
         steepest = STEEPEST if self.calibration is None or self.calibration.unit in ("theory", "margin") else np.inf
         return min(steepest, found)
@@ -185,7 +190,8 @@ class Model:
         first = np.abs(self.ensemble.initial).max()
         if self.before is not None and self.before.model is not None:
             first += self.before.model.sizes()[-1]
-        return np.cumsum(self.ensemble.size) + first
+        sizes = np.cumsum(self.ensemble.size) + first
+        return np.where(sizes > 0, sizes, 1.0)
 
     def shaped(self, scores: np.ndarray) -> np.ndarray:
         """Scores as users see them."""
@@ -236,8 +242,15 @@ class Model:
         """The model for one row at a time, without checks, within microseconds."""
         if not self.kind.adds_up:
             raise ValueError("the model is a weighted median of its rounds, and only sums are compiled; use predict")
-        walker = None if self.policy is None else self.walker
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self._single_before(), walker)
+        return Single(
+            self.kind,
+            self.ensemble,
+            self.columns.n,
+            self.columns.categories,
+            self.probabilities,
+            self._single_before(),
+            None if self.policy is None else self.walker,
+        )
 
     def _single_before(self) -> Single | None:
         """The model before this one, for one row at a time."""
