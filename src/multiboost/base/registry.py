@@ -54,7 +54,7 @@ def base_learner_from(spec: Any) -> BaseLearner:
     base = getattr(spec, "base", None)
     if base is not None:
         base_learner_from(base)
-        if spec.name not in base.inside:
+        if not isinstance(spec, Within) and spec.name not in base.inside:  # a regressor may be any of them
             raise ValueError(
                 f"{spec_of(spec)!r}: a {spec.name} cannot be made of {base.name!r}, whose base classifiers are not of "
                 f"the form v phi(x); use {base.name!r} alone"
