@@ -42,10 +42,6 @@ def exportable(given) -> Model:
             f"the base learner {learner!r} holds fitted classifiers of other packages, which cannot be exported; "
             "train with trees, stumps or products"
         )
-    if model.before is not None:
-        raise ExportError(
-            "the model adds to the scores of another one (init), which is not exported; train without init"
-        )
     for field in fields(ensemble):
         if field.name not in _KNOWN and np.size(getattr(ensemble, field.name)) > 0:
             raise ExportError(f"the base learner {learner!r} cannot be exported yet: no exporter knows {field.name!r}")
@@ -55,7 +51,9 @@ def exportable(given) -> Model:
             "it was made from"
         )
     if model.before is not None:
-        raise ExportError("the model starts from the scores of another one (init), which cannot be exported yet")
+        raise ExportError(
+            "the model adds to the scores of another one (init), which cannot be exported yet; train without"
+        )
     nominal = np.isin(ensemble.feature, np.flatnonzero(n_categories(model) >= 0))
     if (nominal & (ensemble.set_start < 0)).any():
         raise ExportError(f"the base learner {learner!r} cannot be exported yet: it orders the categories of a column")
