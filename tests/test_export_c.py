@@ -129,7 +129,7 @@ def test_what_is_not_known_is_refused():
     with pytest.raises(ExportError, match="of the kind 'median' cannot be exported yet"):
         to_c(votes)
     first = MultiBoostClassifier("stump", 2, loss="exponential").fit(X, y)
-    with pytest.raises(ExportError, match="adds to the scores of another one"):
+    with pytest.raises(ExportError, match="starts from the scores of another one"):
         to_c(MultiBoostClassifier("stump", 2, loss="exponential", init=first).fit(X, y))
     numbers = MultiBoostRegressor("column", 2).fit(X, X[:, 0])
     with pytest.raises(ExportError, match="'column' cannot be exported yet: no exporter knows 'along'"):

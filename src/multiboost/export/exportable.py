@@ -51,9 +51,7 @@ def exportable(given) -> Model:
             "it was made from"
         )
     if model.before is not None:
-        raise ExportError(
-            "the model adds to the scores of another one (init), which cannot be exported yet; train without"
-        )
+        raise ExportError("the model starts from the scores of another one (init), which cannot be exported yet")
     nominal = np.isin(ensemble.feature, np.flatnonzero(n_categories(model) >= 0))
     if (nominal & (ensemble.set_start < 0)).any():
         raise ExportError(f"the base learner {learner!r} cannot be exported yet: it orders the categories of a column")
