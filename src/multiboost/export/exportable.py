@@ -42,10 +42,6 @@ def exportable(given) -> Model:
             f"the base learner {learner!r} holds fitted classifiers of other packages, which cannot be exported; "
             "train with trees, stumps or products"
         )
-    if model.before is not None:
-        raise ExportError(
-            "the model adds to the scores of another one (init), which is not exported; train without init"
-        )
     for field in fields(ensemble):
         if field.name not in _KNOWN and np.size(getattr(ensemble, field.name)) > 0:
             raise ExportError(f"the base learner {learner!r} cannot be exported yet: no exporter knows {field.name!r}")
