@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-ranking bench-lean bench-files bench-export record-work clean lint format
+.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-probabilities bench-ranking bench-lean bench-files bench-export record-work clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,9 @@ bench-regression: $(VENV)/.bench
 
 bench-lean: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.lean $(BENCH_ARGS)
+
+bench-probabilities: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.probabilities
 
 bench-ranking: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.ranking

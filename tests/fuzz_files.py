@@ -2,7 +2,8 @@
 
 Files of every text format are mutated, compressed ones too, and read whole and in batches.  Only the
 promised errors may come out, whole and batches must agree, so must the fast and the careful parser, and no
-file may take long.
+file may take long.  The command's examples are made of them, too.  All of it within a gigabyte above what the process
+has after its imports.
 """
 
 import gzip
@@ -14,11 +15,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from multiboost.cli.examples import Roles, examples_of
+from multiboost.cli.failure import BadInput
 from multiboost.files import FileError, read_batches, read_file
 from multiboost.files.arff import ArffReader
 from multiboost.files.simpletext import SimpleTextReader
 from multiboost.files.svmlight import SvmlightReader
 
+from .limits import limit_memory
 from .test_files import CHUNKS, MULAN, SEEDS, SEEDS_MORE, TEXTS, XML, same, survive
 
 SLOW = 2.0
@@ -91,6 +95,21 @@ def paths_agree(path: Path) -> None:
         same(fast, careful)
 
 
+def examples_survive(path: Path) -> None:
+    """What the command makes of a file: examples, or an error that says something."""
+    content = outcome(path)
+    if isinstance(content, str):
+        return
+    for target in ([], list(content.names[:1])):
+        try:
+            examples_of(content, Roles(target))
+        except BadInput:
+            pass
+        except MemoryError as error:
+            if "not enough memory for" not in str(error):
+                raise
+
+
 def main(seconds: float, seed: int) -> None:
     rng = random.Random(seed)
     cases = seeds()
@@ -99,6 +118,11 @@ def main(seconds: float, seed: int) -> None:
     longest = 0.0
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
+        for k, (format, data) in enumerate(cases):  # imports and threads now, and then the limit
+            path = Path(folder) / f"{k}.{format}"
+            path.write_bytes(data)
+            survive(path)
+        limit_memory()
         while time.monotonic() < end:
             format, data = rng.choice(cases)
             data = mutate(data, others, rng)
@@ -110,6 +134,7 @@ def main(seconds: float, seed: int) -> None:
                     mutate_xml(Path(folder), rng)
                 survive(path)
                 paths_agree(path)
+                examples_survive(path)
                 took = time.monotonic() - began
                 assert took < SLOW, f"{took:.1f} s"
             except BaseException:

@@ -2,7 +2,8 @@
 
 Model files are changed byte by byte, and also where it hurts: inside the header and the arrays of an
 otherwise sound zip.  A file is refused with `ModelFileError`, or it loads, and then predicting from it stays
-within its arrays.
+within its arrays, and whoever looks into it gets an answer.  All of it within a gigabyte above what the process has
+after its imports.
 """
 
 import io
@@ -17,9 +18,21 @@ from pathlib import Path
 
 import numpy as np
 
-from multiboost import ModelFileError, MultiBoostClassifier, load_model
+from multiboost import (
+    ModelFileError,
+    MultiBoostClassifier,
+    MultiBoostRegressor,
+    load_model,
+    named_importances,
+    round_rules,
+)
+from multiboost.cli.examples import reading_for, told_by
+from multiboost.cli.failure import BadInput
+
+from .limits import limit_memory
 
 SLOW = 5.0
+_HUGE = (2**31 - 1, 2**26, 10**9, 10**30)
 _WORDS = ("multiboost-model", "tree:3", "nan", "", "discrete", "categories.0", "-1", "é", "{}")
 
 
@@ -35,6 +48,7 @@ def models(folder: Path) -> list[Path]:
             X, np.stack([y > 0, y > 1], axis=1) * 1
         ),
         MultiBoostClassifier("stump", 3).fit(X, np.stack([y, y % 2], axis=1)),
+        MultiBoostRegressor("tree:3", 3, loss="quantile", quantile=[0.1, 0.9]).fit(X, X[:, 0] + y),
     ]
     paths = []
     for k, clf in enumerate(made):
@@ -47,11 +61,17 @@ def models(folder: Path) -> list[Path]:
 def _change_array(data: bytes, rng: random.Random) -> bytes:
     """An array with some numbers, its length, type or shape changed."""
     array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False).copy()
-    kind = rng.randrange(6)
-    if kind <= 2 and array.size and array.dtype.kind in "iufb":
+    kind = rng.randrange(7)
+    if kind == 6:  # much of nothing, which hardly takes a byte of the file
+        array = np.zeros(rng.choice([1 << 10, 1 << 20, 1 << 24] if rng.random() < 0.1 else [1 << 16]), array.dtype)
+    elif kind <= 2 and array.size and array.dtype.kind in "iufb":
         flat = array.reshape(-1)
         for _ in range(rng.choice([1, 1, 3])):
-            extreme = [0, 1, -1, 2**31 - 1, -(2**31), 2**62, -(2**62), rng.randrange(-50, 50)]
+            extreme = (
+                [np.nan, np.inf]
+                if array.dtype.kind == "f" and rng.random() < 0.2
+                else [0, 1, -1, 2**31 - 1, -(2**31), 2**62, -(2**62), rng.randrange(-50, 50)]
+            )
             with np.errstate(all="ignore"):
                 flat[rng.randrange(flat.size)] = np.array(rng.choice(extreme)).astype(array.dtype)
     elif kind == 3:
@@ -69,8 +89,13 @@ def _change_array(data: bytes, rng: random.Random) -> bytes:
 def _change_header(data: bytes, rng: random.Random) -> bytes:
     header = json.loads(data)
     key = rng.choice(sorted(header))
-    kind = rng.randrange(4)
-    if kind == 0:
+    kind = rng.randrange(6)
+    if kind == 4:
+        header[rng.choice(["n_features", "tasks", "schema", "slope"])] = rng.choice(_HUGE)
+    elif kind == 5:
+        told = {name: rng.choice([None, 3, "x", [], [1], {}]) for name in ("file", "rows", "target", "ignore", "names")}
+        header["data"] = {name: value for name, value in told.items() if rng.random() < 0.3}
+    elif kind == 0:
         del header[key]
     elif kind == 1:
         header[key] = rng.choice([None, -1, 10**9, 0.5, [], {}, *_WORDS])
@@ -91,6 +116,10 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
         return bytes(changed[: rng.randrange(1, len(changed) + 1)] if rng.random() < 0.3 else changed)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
+    if rng.random() < 0.05:
+        entries["extra.npy"] = _zeros(1 << 24)
+    if rng.random() < 0.02:
+        entries["header.json"] = b"[" * 50_000
     for _ in range(rng.choice([1, 1, 2, 4])):
         name = rng.choice(sorted(entries))
         if rng.random() < 0.1:
@@ -102,9 +131,15 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
         else:
             entries[name] = _change_header(entries[name], rng)
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
+    return out.getvalue()
+
+
+def _zeros(count: int) -> bytes:
+    out = io.BytesIO()
+    np.lib.format.write_array(out, np.zeros(count), allow_pickle=False)
     return out.getvalue()
 
 
@@ -116,26 +151,46 @@ def survive(path: Path) -> str:
         return "refused"
     X = np.array([[0.0, 3.0, np.nan], [11.0, 5.5, 2.0], [7.0, -1.0, 1e9]])
     if clf.n_features_in_ == X.shape[1]:
-        clf.set_params(n_jobs=1).decision_function(X)
+        clf.set_params(n_jobs=1).predict(X)
+        clf.compiled().predict(X[0])
+    named_importances(clf)
+    str(round_rules(clf, [1])[0])
+    try:
+        told_by(clf.model_)
+        reading_for(clf.model_, "a.csv", None)
+    except BadInput:
+        return "refused by the command"
     return "loaded"
 
 
-def fuzz(seconds: float, seed: int) -> Counter:
-    """Fuzz for a while; counts what became of the files."""
+def fuzz(seconds: float, seed: int, limited: bool = False) -> Counter:
+    """Fuzz for a while; counts what became of the files.  ``limited``: with little memory, for a process of its own."""
     rng = random.Random(seed)
     found: Counter = Counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sound = [path.read_bytes() for path in models(folder)]
+        for data in sound:  # what is compiled and imported now is not what files cost
+            (folder / "sound.mb").write_bytes(data)
+            survive(folder / "sound.mb")
+        if limited:
+            limit_memory()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             path = folder / "changed.mb"
-            path.write_bytes(mutate(rng.choice(sound), rng))
+            data = mutate(rng.choice(sound), rng)
+            path.write_bytes(data)
             begin = time.monotonic()
-            found[survive(path)] += 1
+            try:
+                found[survive(path)] += 1
+            except BaseException:
+                keep = Path(tempfile.gettempdir()) / f"fuzz-{seed}-{found.total()}.mb"
+                keep.write_bytes(data)
+                print(f"seed {seed}: this file is to blame: {keep}")
+                raise
             assert time.monotonic() - begin < SLOW, "a model file takes too long"
     return found
 
 
 if __name__ == "__main__":
-    print(dict(fuzz(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)))
+    print(dict(fuzz(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0, limited=True)))

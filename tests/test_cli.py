@@ -872,7 +872,7 @@ class TestBadInput:
     def test_named_and_numbered_columns(self, files, model, good, bad):
         (files / "a.svm").write_text("1 1:1\n0 1:2\n" * 9)
         (files / "a.txt").write_text("1 1 2\n0 2 3\n" * 9)
-        bad("predict m.mb a.svm", "a.svm has no column 'size'")
+        bad("predict m.mb a.svm", "a.svm has no columns 'size'")
         bad("train a.svm -o n.mb --nominal f1", "--nominal 'f1': the rows of a.svm are sparse")
         good("train a.txt -o n.mb -n 2 -q")
         bad("predict n.mb test.csv", "test.csv has named columns, but those of the model are numbered")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multiboost import FromClassifier, MultiBoostClassifier
+from multiboost import FromClassifier, MedianBoostRegressor, MultiBoostClassifier, MultiBoostRegressor
 from multiboost.base.registry import LEARNERS
 from multiboost.data.categories import Categories
 from multiboost.data.kinds import MultiLabel
@@ -16,6 +16,7 @@ from multiboost.export import ExportError, FixedPoint, Grid, to_c, to_python
 from multiboost.export.c_scores import float_below, tolerance
 from multiboost.export.c_text import distinct_identifiers, identifier, text
 from multiboost.model.model import Columns, Model
+from multiboost.model.policy import exit_policy
 
 from .conftest import make_classes, make_labels
 from .exporting import (
@@ -101,10 +102,10 @@ def test_learners_are_exported_or_refused_by_name():
     frame, y = mixed_table(200)
     refused = {}
     for name in LEARNERS:
-        if name == "classifier":
+        if name in ("classifier", "within"):  # of other packages, and of medians: see the next test
             continue
         table = nominal_only(frame) if name in ("selector", "indicator") else frame
-        clf = MultiBoostClassifier(name, 3, loss="exponential").fit(table, y)
+        clf = MultiBoostClassifier(name, 3, loss="logistic").fit(table, y)
         try:
             text = to_python(clf)
         except ExportError as error:
@@ -124,7 +125,19 @@ def test_what_is_not_known_is_refused():
     clf = MultiBoostClassifier(FromClassifier(GaussianNB()), 2, loss="exponential").fit(X, y)
     with pytest.raises(ExportError, match="'classifier' holds fitted classifiers of other packages"):
         to_c(clf)
-    model = MultiBoostClassifier("stump", 2, loss="exponential").fit(X, y).model_
+    votes = MedianBoostRegressor(n_estimators=2).fit(X, X[:, 0])
+    with pytest.raises(ExportError, match="of the kind 'median' cannot be exported yet"):
+        to_c(votes)
+    first = MultiBoostClassifier("stump", 2, loss="exponential").fit(X, y)
+    with pytest.raises(ExportError, match="starts from the scores of another one"):
+        to_c(MultiBoostClassifier("stump", 2, loss="exponential", init=first).fit(X, y))
+    numbers = MultiBoostRegressor("column", 2).fit(X, X[:, 0])
+    with pytest.raises(ExportError, match="'column' cannot be exported yet: no exporter knows 'along'"):
+        to_c(numbers)
+    model = first.model_
+    lean = replace(model, policy=exit_policy(model.n_rounds, {}, {}), estimator="LeanClassifier")
+    with pytest.raises(ExportError, match="the model has a policy, by which rows leave early"):
+        to_c(lean)
     ensemble = replace(model.ensemble, feature=model.ensemble.feature + 4)
     with pytest.raises(ExportError, match="'stump' cannot be exported yet: it computes columns of its own"):
         to_c(replace(model, ensemble=ensemble))
@@ -178,7 +191,7 @@ def test_dags_that_no_learner_makes(seed, tmp_path):
     ensemble = random_ensemble(rng, int(rng.integers(1, 5)), most_terms=1 + seed % 3)
     names = [None] * N_NUMERIC + [Categories([f"c{k}" for k in range(N_CATEGORIES)])]
     kind = MultiLabel([np.arange(ensemble.n_labels)])
-    model = Model(ensemble, kind, Columns(N_NUMERIC + 1, None, names), 1.0, {})
+    model = Model(ensemble, kind, Columns(N_NUMERIC + 1, None, names), 1.0, None, {})
     X = random_rows(rng, 400)
     for cc, flags in (("gcc", ["-march=native", "-ffp-contract=fast"]), ("clang", ["-march=native"])):
         lib = library(tmp_path, to_c(model, f"{cc}{seed}"), cc, flags)
@@ -366,7 +379,7 @@ class TestFixedPoint:
         """Columns that no stump tests have none; the sum of the tables' extremes bounds the scores."""
         rng = np.random.default_rng(0)
         ensemble = stumps(rng.permutation(np.arange(50.0)), rng)
-        model = Model(ensemble, MultiLabel([np.arange(2)]), Columns(3), 1.0, {})
+        model = Model(ensemble, MultiLabel([np.arange(2)]), Columns(3), 1.0, None, {})
         source = to_c(model, "m", fixed="q8.8").source
         assert "struct column columns[] = {\n    {0, 0, 50, 0, -1}\n}" in source
         assert "tests[]" not in source
@@ -375,7 +388,7 @@ class TestFixedPoint:
         """Votes so large that half of the bits are for whole numbers; too large ones are refused."""
         rng = np.random.default_rng(0)
         one = stumps(np.arange(10.0), rng)
-        model = Model(one, MultiLabel([np.arange(2)]), Columns(1), 1.0, {})
+        model = Model(one, MultiLabel([np.arange(2)]), Columns(1), 1.0, None, {})
         large = replace(model, ensemble=replace(one, values=one.values * 1e5))
         fixed = FixedPoint.of(large, "q8.8")
         X = np.arange(-1.0, 12.0, 0.5)[:, None]

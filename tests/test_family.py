@@ -154,14 +154,14 @@ def test_logitboost():
 
 @row("multi-class LogitBoost")
 def test_multiclass_logitboost():
-    """p = softmax(2 F); a leaf moves by the weighted mean of (y* - p) / (2 p (1 - p)), half of z."""
+    """p = softmax(2 F); a leaf moves by the rate times the weighted mean of (y* - p) / (2 p (1 - p)), half of z."""
     X, y = make_levels(150, 4, 3)
     clf = setting("multi-class LogitBoost", n_estimators=4).fit(X, y)
     Y = (signs_of(y, 3) + 1) / 2
     for F, after in stages(clf, X):
         p = np.exp(2 * F) / np.exp(2 * F).sum(axis=1, keepdims=True)
         for rows in leaves(after - F):
-            expected = (Y - p)[rows].sum(axis=0) / (2 * p * (1 - p))[rows].sum(axis=0)
+            expected = 0.5 * (Y - p)[rows].sum(axis=0) / (2 * p * (1 - p))[rows].sum(axis=0)
             np.testing.assert_allclose((after - F)[rows][0], expected, rtol=1e-5, atol=1e-7)
 
 
@@ -191,12 +191,10 @@ def test_l2boosting():
     for F, after in real_stages(reg, X):
         for rows in leaves(after - F):
             np.testing.assert_allclose((after - F)[rows, 0], rate * (wanted - F[:, 0])[rows].mean(), atol=1e-7)
-    theirs = GradientBoostingRegressor(
-        n_estimators=12, learning_rate=rate, max_depth=1, criterion="squared_error", random_state=0
-    ).fit(X, y)
+    theirs = GradientBoostingRegressor(n_estimators=12, learning_rate=rate, max_depth=1, random_state=0).fit(X, y)
     np.testing.assert_allclose(reg.predict(X), theirs.predict(X), rtol=1e-5)
     trees = GradientBoostingRegressor(
-        n_estimators=5, learning_rate=0.1, max_leaf_nodes=6, max_depth=None, criterion="squared_error", random_state=0
+        n_estimators=5, learning_rate=0.1, max_leaf_nodes=6, max_depth=None, random_state=0
     ).fit(X, y)
     mart = setting("least squares boosting", n_estimators=5).fit(X, y)
     np.testing.assert_allclose(mart.predict(X), trees.predict(X), rtol=1e-4)

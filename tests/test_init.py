@@ -9,6 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRe
 from sklearn.multioutput import MultiOutputClassifier
 
 from multiboost import EarlyStopping, MultiBoostClassifier, MultiBoostRegressor, load_model
+from multiboost.kernels.team import Team
 
 from .conftest import all_rows, half_weights, make_classes, make_labels, signs_of
 from .test_cli import cli, digest, good  # noqa: F401
@@ -161,6 +162,8 @@ class TestOurs:
         )
         reg = MultiBoostRegressor("stump", 1, init=first, learning_rate=1e-12).fit(X, y)
         np.testing.assert_allclose(reg.predict(X), first.predict(X), atol=1e-9)
+        with Team(1) as team:  # as reports read it: numbers of the second model's categories
+            np.testing.assert_array_equal(reg.model_.scores(reg.model_.table(X).encoded(), team), reg._scores(X))
 
     def test_other_tables_and_targets_are_refused(self, three_classes):
         X, y = three_classes

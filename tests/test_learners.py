@@ -514,7 +514,7 @@ class TestAllOfThem:
         [
             ("tree:4/column", "a tree cannot be made of 'column'"),
             ("product:2/column:spline", "a product cannot be made of 'column'"),
-            ("tree:4/bins:3", "a tree cannot be made of 'bins'.*or a product of it"),
+            ("tree:4/bins:3", "a tree cannot be made of 'bins'.*use 'bins' without it"),
             ("column:cubic", "'cubic' is not a size; write for example 'column:spline'"),
             (Column("quadratic"), "form must be one of 'linear', 'spline'; got 'quadratic'"),
             (Column("spline", df=1), "df of Column must be a number of at least 2; got 1"),

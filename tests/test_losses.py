@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from multiboost.base import Product, Stump, Tree
 from multiboost.criteria import CRITERIA
@@ -133,6 +134,18 @@ def test_derivatives_of_numbers(name, several):
                 assert h[i, k] == pytest.approx(bend, rel=1e-2, abs=1e-6)
         assert (h >= 0).all()
         assert (g[target.signed == 0] == 0).all()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["logistic", "softmax"])
+def test_labels_start_from_the_best_constant(name, target):
+    """But for the weight of one pair on both sides, which keeps it finite."""
+    X, y = table(400)
+    loss = LOSSES.get(name)()
+    with weights_of(X, TARGETS[target](y), loss, CRITERIA.get("newton").of_run(1.0, 100)) as (weights, target):
+        start = weights.scores[0].copy()
+        best = minimize(lambda c: loss.risk(np.tile(c, (400, 1)), target), np.zeros(start.size), method="BFGS")
+        assert loss.risk(weights.scores, target) == pytest.approx(best.fun, rel=1e-4)
 
 
 def _best_constant(loss, target):

@@ -12,6 +12,7 @@ from multiboost import (
     MedianBoostRegressor,
     additive_shapes,
     evaluate,
+    export_model,
     load_model,
     write_report,
 )
@@ -203,6 +204,8 @@ class TestLikeAllOthers:
             reg.compiled()
         with pytest.raises(ValueError, match="weighted median"):
             additive_shapes(reg)
+        with pytest.raises(ValueError, match="targets of the kind 'median' cannot be exported"):
+            export_model(reg, "never.c", "c")
         with pytest.raises(ValueError, match=r"quantiles must be numbers in \(0, 1\)"):
             reg.predict_quantiles(X, [0.0])
         with pytest.raises(ValueError, match="'within' is that of MedianBoostRegressor"):

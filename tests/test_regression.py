@@ -16,7 +16,14 @@ from sklearn.metrics import mean_pinball_loss, r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from multiboost import EarlyStopping, ModelFileError, MultiBoostClassifier, MultiBoostRegressor, load_model
+from multiboost import (
+    Callback,
+    EarlyStopping,
+    ModelFileError,
+    MultiBoostClassifier,
+    MultiBoostRegressor,
+    load_model,
+)
 from multiboost.losses import LOSSES as OF_ALL
 from multiboost.losses.huber import Huber
 from multiboost.plugins import PairLoss, RealLoss, register
@@ -83,6 +90,32 @@ class TestLeaves:
             assert low - 1e-9 <= value <= high + 1e-9
             if loss == "absolute":
                 assert value == pytest.approx(np.median(inside), rel=1e-9)
+
+    @pytest.mark.parametrize("loss", ["squared", "absolute", "quantile"])
+    def test_the_first_cut_by_brute_force(self, loss):
+        """Of all thresholds and all subsets of categories the one with the largest gain."""
+        rng = np.random.default_rng(0)
+        for nominal in (False, True):
+            X = rng.integers(0, 6, (150, 2)).astype(float)
+            effect = rng.normal(size=6)
+            y = effect[X[:, 1].astype(int)] + 0.3 * X[:, 0] + rng.normal(size=150)
+            reg = quick("stump", 1, loss=loss, quantile=0.3, nominal_features=[1] if nominal else None).fit(X, y)
+            kind = reg.model_.kind
+            rest = (y - kind.center[0]) / kind.scale[0] - reg.ensemble_.initial[0]
+            g = rest if loss == "squared" else np.where(rest > 0, 0.3 if loss == "quantile" else 1.0, 0.0)
+            if loss != "squared":
+                g = g - np.where(rest < 0, 0.7 if loss == "quantile" else 1.0, 0.0)
+
+            def gain(right, g=g):
+                return sum(g[side].sum() ** 2 / (side.sum() + 1.0) for side in (right, ~right))  # a ridge of one row
+
+            tried = [gain(X[:, 0] > b) for b in range(5)]
+            if nominal:
+                tried += [gain(np.isin(X[:, 1], [v for v in range(6) if s >> v & 1])) for s in range(1, 63)]
+            else:
+                tried += [gain(X[:, 1] > b) for b in range(5)]
+            F = reg._scores(X)[:, 0]
+            assert gain(F.min() < F) == pytest.approx(max(tried), rel=1e-6)
 
     def test_huber_minimises_its_loss(self):
         X, y = friedman(400)
@@ -247,6 +280,21 @@ class TestLikeTheClassifier:
         with pytest.raises(ValueError, match="other data"):
             quick(loss=loss).fit(frame, y + 1, resume=tmp_path / "c.mb")
 
+    def test_an_interrupted_run_goes_on_bit_for_bit(self, loss, tmp_path):
+        """Also with the offsets of quantiles, which belong to the rounds that were asked for."""
+
+        class After4(Callback):
+            def after_round(self, run):
+                return run.n_rounds == 4
+
+        frame, y = self.table()
+        levels = [0.2, 0.8]
+        whole = quick(loss=loss, quantile=levels).fit(frame, y)
+        quick(loss=loss, quantile=levels).fit(frame, y, callbacks=[After4()], checkpoint=tmp_path / "c.mb")
+        resumed = quick(loss=loss, quantile=levels).fit(frame, y, resume=tmp_path / "c.mb")
+        np.testing.assert_array_equal(resumed.predict(frame), whole.predict(frame))
+        assert resumed.model_.digest() == whole.model_.digest()
+
     def test_sparse_and_single_rows(self, loss):
         X, y = friedman(200)
         y = np.abs(y)
@@ -319,6 +367,10 @@ class TestBadInput:
         ]:
             with pytest.raises(ValueError, match=message):
                 quick().fit(X, bad)
+        with pytest.raises(ValueError, match="y is constant, 3 in 60 samples: there is nothing to learn"):
+            quick().fit(X, np.full(60, 3.0))
+        one = quick().fit(X, np.stack([y, np.full(60, 3.0)], 1))  # one of several may be
+        assert (one.predict(X)[:, 1] == 3.0).all()
         with pytest.raises(ValueError, match=r"loss='poisson' counts, and y\[3\] is -1"):
             quick(loss="poisson").fit(X, np.where(np.arange(60) == 3, -1.0, 1.0))
         with pytest.raises(ValueError, match="target_weight must have the shape of y"):

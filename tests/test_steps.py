@@ -178,7 +178,7 @@ class TestOffset:
         assert clf.n_iter_ < 5000
         assert reason.stopped == f"no base classifier has an edge above theta = {theta:g}"
         assert (clf.history_["edge"] > theta).all()
-        with pytest.raises(ValueError, match=r"nothing can be learned .* has an edge above theta = 0\.9"):
+        with pytest.warns(UserWarning, match=r"nothing can be learned .* has an edge above theta = 0\.9"):
             discrete("offset:0.9").fit(X, y)
 
 

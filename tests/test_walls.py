@@ -15,6 +15,8 @@ PACKAGE = ROOT / "src" / "multiboost"
 # named where the rest of that room is none of its business.
 ROOMS = {
     "disk": (set(), set()),
+    "memory": (set(), set()),
+    "visible": (set(), set()),
     "extras": (set(), set()),
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
@@ -28,37 +30,40 @@ ROOMS = {
     "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
     "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
     "samplers": ({"plugin", "registry"}, {"numpy"}),
-    "model": ({"base.classifier", "data", "disk", "kernels", "multiboost"}, {"numpy"}),
-    # pyarrow: a log in Parquet, imported where one is asked for
+    "calibration": ({"plugin", "registry"}, {"numpy", "scipy", "sklearn", "threadpoolctl"}),
+    "model": ({"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost"}, {"numpy"}),
+    # pyarrow: a log in Parquet, IPython: a bar in a notebook; imported where they are asked for
     "boosting": (
-        {"base", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers", "steps"},
-        {"numpy", "sklearn", "pyarrow"},
+        {"base", "calibration", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers"}
+        | {"steps"},
+        {"numpy", "sklearn", "pyarrow", "IPython"},
     ),
     "lean": ({"data", "kernels", "model"}, {"numpy", "scipy", "numba"}),
     "estimators": (
-        {"base", "boosting", "criteria", "data", "lean", "losses", "model", "plugin", "ranking", "samplers", "steps"}
-        | {"kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
+        {"base", "boosting", "calibration", "criteria", "data", "lean", "losses", "memory", "model", "plugin"}
+        | {"ranking", "samplers", "steps"}
+        | {"kernels.compiler", "kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
         {"numpy", "sklearn"},
     ),
     "evaluation": (
         {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
-        | {"estimators.validation", "kernels.team", "losses", "ranking"},
+        | {"estimators.validation", "kernels.team", "losses", "model.model", "ranking", "visible"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "theory": (
-        {"base", "boosting.sharpness", "data.kinds", "data.real", "data.table", "data.target", "kernels.team"}
+        {"base", "boosting.ruler", "data.kinds", "data.real", "data.table", "data.target", "kernels.team"}
         | {"model.model", "steps", "estimators"},
         {"numpy", "scipy", "sklearn"},
     ),
     "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
     # onnx: imported where a model is written as ONNX
     "export": (
-        {"base.classifier", "base.registry", "boosting.plan", "data.kinds", "disk", "estimators", "extras"}
-        | {"kernels.dtypes", "losses", "model", "multiboost", "steps"},
+        {"base.classifier", "base.registry", "boosting.plan", "calibration", "data.kinds", "disk", "estimators"}
+        | {"extras", "kernels.dtypes", "losses", "model", "multiboost", "steps"},
         {"numpy"},
     ),
     "physics": ({"extras"}, {"numpy", "scipy"}),
-    "plugins": ({"base", "criteria", "losses", "samplers", "steps"}, set()),
+    "plugins": ({"base", "calibration", "criteria", "losses", "samplers", "steps"}, set()),
     # What reads arguments and files, calls estimators and shows what they say: nothing of how they learn.
     "cli": (
         {"data.categories", "data.kind", "data.kinds", "data.ranked", "data.real", "estimators", "evaluation", "export"}
@@ -73,6 +78,8 @@ ROOMS = {
             "model.storage",
             "kernels.histogram",
             "kernels.team",
+            "memory",
+            "visible",
         },
         {"numpy", "pyarrow", "sklearn"},
     ),

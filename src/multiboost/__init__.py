@@ -16,6 +16,7 @@ _HOMES = {
     "SoftCascadeClassifier": ".estimators.cascades",
     "WaldBoostClassifier": ".estimators.cascades",
     "ViolaJonesClassifier": ".estimators.cascades",
+    "Calibrated": ".estimators.calibrated",
     "Stump": ".base",
     "Tree": ".base",
     "Product": ".base",
@@ -56,6 +57,7 @@ _HOMES = {
 __all__ = [
     "AdaBoostMHClassifier",
     "Bins",
+    "Calibrated",
     "Callback",
     "Column",
     "DecisionDagDisplay",
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
     from .base import Bins, Column, FromClassifier, Indicator, Product, Selector, Stump, Tree
     from .boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
     from .estimators.adaboost_mh import AdaBoostMHClassifier
+    from .estimators.calibrated import Calibrated
     from .estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
     from .estimators.mddag import MDDAGClassifier
     from .estimators.median_boost import MedianBoostRegressor

@@ -19,6 +19,7 @@ from .base.classifier import BaseClassifier, Dag
 from .base.learner import LEARNERS, BaseLearner
 from .base.partition import two_leaves
 from .base.problem import Problem
+from .calibration import CALIBRATORS, Calibrator
 from .criteria import PULL, PULL_AND_CURVATURE, WEIGHTS, Criterion
 from .criteria import register as register_criterion
 from .losses import LOSSES, Loss
@@ -32,6 +33,7 @@ __all__ = [
     "WEIGHTS",
     "BaseClassifier",
     "BaseLearner",
+    "Calibrator",
     "ColumnSampler",
     "Criterion",
     "Dag",
@@ -52,6 +54,7 @@ _DOORS: list[tuple[type, Callable[[Any], Any]]] = [
     (RowSampler, ROW_SAMPLERS.register),
     (ColumnSampler, COLUMN_SAMPLERS.register),
     (BaseLearner, LEARNERS.register),
+    (Calibrator, CALIBRATORS.register),
 ]
 
 
@@ -61,7 +64,7 @@ def register(part: type) -> type:
     Parameters
     ----------
     part : class
-        A subclass of `Loss`, `Criterion`, `Step`, `RowSampler`, `ColumnSampler` or `BaseLearner`.
+        A subclass of `Loss`, `Criterion`, `Step`, `RowSampler`, `ColumnSampler`, `BaseLearner` or `Calibrator`.
     """
     for base, door in _DOORS:
         if isinstance(part, type) and issubclass(part, base):

@@ -80,7 +80,7 @@ class Bins(BaseLearner):
     """
 
     name, size, least = "bins", "n_bins", 2
-    inside = ("product",)
+    never_in = ("tree",)
 
     def __init__(self, n_bins=32):
         self.n_bins = n_bins

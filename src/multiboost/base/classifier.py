@@ -213,6 +213,24 @@ class BaseClassifier:
         return replace(self, terms=terms)
 
 
+def constant_classifier(votes: np.ndarray, n_rows: int) -> BaseClassifier:
+    """A base classifier that asks nothing: one leaf for all samples.
+
+    Parameters
+    ----------
+    votes : ndarray (K,)
+    n_rows : int
+        Of the training set.
+    """
+    none = np.zeros(0)
+    dag = Dag(
+        feature=none.astype(NODE), threshold=none, missing_right=none.astype(bool), child=np.zeros((0, 2), NODE),
+        gain=none, values=votes[None], set_start=none.astype(np.intp), sets=none.astype(np.uint8),
+    )  # fmt: skip
+    sums = np.zeros((1, votes.size))
+    return BaseClassifier([dag], empty_leaf(1, n_rows), 0, sums, sums, 0.0)
+
+
 def on_curve(dag: Dag, leaf: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Votes of samples in these leaves and at these places along the curve, (n, K), as ``kernels.predict`` has them."""
     assert dag.curve is not None

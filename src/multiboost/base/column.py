@@ -58,7 +58,7 @@ class Column(BaseLearner):
 
     name, size, words = "column", "form", FORMS
     criteria = ("newton",)
-    inside = ()
+    never_in = ("tree", "product")
 
     def __init__(self, form="linear", df=4):
         self.form = form

@@ -91,8 +91,8 @@ class FromClassifier(BaseLearner):
         return () if self.output == "sign" else ("newton", "edge", "ternary")
 
     @property
-    def inside(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("tree", "product") if self.output == "sign" else ()
+    def never_in(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.output == "sign" else ("tree", "product")
 
     def check(self) -> None:
         if self.output not in ("sign", "decision"):

@@ -28,8 +28,8 @@ class BaseLearner(BaseEstimator):
         What it may be instead of a number, as in ``"column:spline"``; the first is the default.
     criteria : tuple of str
         Criteria by which it can find the best base classifier; () for all.
-    inside : tuple of str
-        Base learners that can be made of it.
+    never_in : tuple of str
+        Base learners that cannot be made of it.
     """
 
     name: ClassVar[str]
@@ -37,7 +37,7 @@ class BaseLearner(BaseEstimator):
     least: ClassVar[int] = 1
     words: ClassVar[tuple[str, ...]] = ()
     criteria: tuple[str, ...] = ()
-    inside: tuple[str, ...] = ("tree", "product")
+    never_in: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Refuse parameters that cannot be, besides what is said above; it names the parameter."""

@@ -54,11 +54,10 @@ def base_learner_from(spec: Any) -> BaseLearner:
     base = getattr(spec, "base", None)
     if base is not None:
         base_learner_from(base)
-        if spec.name not in base.inside:
+        if spec.name in base.never_in:
             raise ValueError(
                 f"{spec_of(spec)!r}: a {spec.name} cannot be made of {base.name!r}, whose base classifiers are not of "
-                f"the form v phi(x); use {base.name!r} alone"
-                + (f", or a {' or '.join(base.inside)} of it" if base.inside else "")
+                f"the form v phi(x); use {base.name!r} without it"
             )
     return spec
 

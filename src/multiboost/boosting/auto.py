@@ -24,6 +24,7 @@ from ..kernels.team import Team
 from ..losses import LOSSES, Loss
 from ..samplers import AllColumns, AllRows, ColumnSampler, RowSampler, Share
 from ..steps import AlphaStep, RateStep, Step
+from .comparison import TimeIsUp
 from .plan import Plan
 from .trial import Trial
 
@@ -32,7 +33,7 @@ _OTHER_RATE = 0.1  # of losses from elsewhere
 _NOISY_LEAVES = 8  # of trees under the logistic loss
 _NOISY_ROUNDS = 150  # where both losses are compared, and the logistic one wins
 
-_TRIAL_ROWS = 5000  # that take part in the comparison of losses
+TRIAL_ROWS = 5000  # that take part in the comparison of losses
 _FEW_SHARE = 0.8  # of a table of fewer rows, that each round sees
 _MORE_ROWS = 4  # the next sample on which larger trees are tried, in units of the last
 _MOST_ROWS = 320_000  # of such a sample
@@ -177,7 +178,7 @@ def _candidates(wishes: Wishes, target: Target) -> list[Plan]:
     large = default_leaves(n_rows, target.n_labels)
     small = max(4, min(_NOISY_LEAVES, n_rows // 100))
     compared = wishes.votes == "real" and len(kind.losses) > 1
-    rows = Share(_FEW_SHARE) if compared and n_rows < _TRIAL_ROWS else AllRows()
+    rows = Share(_FEW_SHARE) if compared and n_rows < TRIAL_ROWS else AllRows()
     names = kind.losses if wishes.votes == "real" else ("exponential",)
     losses = [LOSSES.get(name)() for name in names] if wishes.loss is None else [wishes.loss]
     plans = []
@@ -193,10 +194,11 @@ def plan_of(wishes: Wishes, target: Target) -> Plan:
     return _candidates(wishes, target)[0]
 
 
-def choose_plan(wishes: Wishes, binned: Binned, target: Target, team: Team) -> Plan:
-    """A plan for a training set.
+def choose_plan(wishes: Wishes, binned: Binned, target: Target, team: Team) -> tuple[Plan, Trial | None]:
+    """A plan for a training set, and the last comparison that it took part in, None where nothing was open.
 
-    Whoever sets a parameter to the value that would have been chosen gets the plan that would have been chosen.
+    Whoever sets a parameter to the value that would have been chosen gets the plan that would have been chosen.  Where
+    the comparison would use up the time limit of the fit, it is the best plan so far, or the first.
 
     Parameters
     ----------
@@ -208,27 +210,40 @@ def choose_plan(wishes: Wishes, binned: Binned, target: Target, team: Team) -> P
     """
     fixed = _candidates(wishes, target)
     if not wishes.anything_open:
-        return plan_of(wishes, target)
-    trial = Trial(binned, target, _TRIAL_ROWS, team)
-    opened = wishes.opened()
-    if wishes.loss is None and opened is not None and opened != wishes:
-        usual = _candidates(opened, target)
-        if any(wishes.agrees(plan, leaves=False) for plan in usual):
-            plan = _best(usual, opened, binned, target, trial)
-            if wishes.agrees(plan):
-                return plan
-    return _best(fixed, wishes, binned, target, trial)
+        return plan_of(wishes, target), None
+    try:
+        trial = Trial(binned, target, TRIAL_ROWS, team)
+        opened = wishes.opened()
+        if wishes.loss is None and opened is not None and opened != wishes:
+            usual = _candidates(opened, target)
+            if any(wishes.agrees(plan, leaves=False) for plan in usual):
+                plan, last = _best(usual, opened, binned, target, trial)
+                if wishes.agrees(plan):
+                    return plan, last
+        return _best(fixed, wishes, binned, target, trial)
+    except TimeIsUp:
+        return fixed[0], None
 
 
-def _best(plans: list[Plan], wishes: Wishes, binned: Binned, target: Target, trial: Trial) -> Plan:
-    """The plan with the least error on held-out rows, with trees as large as the table is worth."""
+def _best(plans: list[Plan], wishes: Wishes, binned: Binned, target: Target, trial: Trial) -> tuple[Plan, Trial]:
+    """The best plan on held-out rows, with trees as large as the table is worth, and the last trial."""
     if len(target.kind.losses) > 1:
         trial.begin(*plans)
-        plans = [min(plans, key=lambda plan: trial.errors(plan).sum())]
-    plan, last = plans[0], trial
-    if wishes.leaves_open:
-        plan, last = _grown(plan, binned, target, trial)
-    return replace(plan, sharpness=last.sharpness(plan))
+        plan = plans[0]
+        for other in plans[1:]:
+            plan = _better(plan, other, trial)
+    else:
+        plan = plans[0]
+    return _grown(plan, binned, target, trial) if wishes.leaves_open else (plan, trial)
+
+
+def _better(one: Plan, other: Plan, trial: Trial) -> Plan:
+    """The one with the lower error; where the errors differ by no more than the standard error of their difference, the
+    one with the lower log-loss after the best factor of its scores."""
+    gain = trial.errors(one) - trial.errors(other)
+    if abs(gain.sum()) > np.sqrt(gain @ gain):
+        return other if gain.sum() > 0 else one
+    return other if trial.refinement(other) < trial.refinement(one) else one
 
 
 def _grown(plan: Plan, binned: Binned, target: Target, trial: Trial) -> tuple[Plan, Trial]:
@@ -237,13 +252,19 @@ def _grown(plan: Plan, binned: Binned, target: Target, trial: Trial) -> tuple[Pl
     A larger tree has to win by more than the standard error of the difference, and by
     enough to be worth its time.
     """
-    n_rows, last = _TRIAL_ROWS, trial
+    n_rows, last = TRIAL_ROWS, trial
     while n_rows <= min(binned.n_rows, _MOST_ROWS):
-        trial = trial if n_rows == _TRIAL_ROWS else Trial(binned, target, n_rows, trial.team)
+        try:
+            trial = trial if n_rows == TRIAL_ROWS else Trial(binned, target, n_rows, trial.team)
+        except TimeIsUp:
+            break
         while (n_leaves := _MORE_LEAVES * plan.base_learner.n_leaves) * _LEAF_ROWS <= n_rows:
             larger = plan.with_leaves(n_leaves)
-            now, last = trial.errors(plan), trial
-            gain = now - trial.errors(larger)
+            try:
+                now, last = trial.errors(plan), trial
+                gain = now - trial.errors(larger)
+            except TimeIsUp:
+                return plan, last
             if gain.sum() <= max(np.sqrt(gain @ gain), _WORTH * now.sum()):
                 break
             plan = larger

@@ -17,6 +17,7 @@ from ..data.target import Target
 from ..kernels.team import Team
 from ..samplers import AllRows, Share
 from .auto import Wishes
+from .comparison import TimeIsUp
 from .plan import Plan
 from .trial import Trial
 
@@ -46,11 +47,14 @@ def choose_real_plan(wishes: Wishes, binned: Binned, target: Target, team: Team,
     n = target.n_rows
     assert wishes.loss is not None
     plan = wishes.plan(wishes.loss, _LEAVES, Share(_SHARE) if n >= _FEW else AllRows())
-    plan = _grown(plan, wishes, binned, target, team, rounds)
-    if getattr(plan.loss, "quantiles", ()):
-        n_folds = -(-_OFFSET_ROWS // max(1, min(n, _OFFSET_ROWS)))
-        trial = Trial(binned, target, _OFFSET_ROWS, team, min(n_folds, 5))
-        plan = replace(plan, offsets=trial.offsets(plan, plan.rounds if rounds is None else rounds))
+    try:
+        plan = _grown(plan, wishes, binned, target, team, rounds)
+        if getattr(plan.loss, "quantiles", ()):
+            n_folds = -(-_OFFSET_ROWS // max(1, min(n, _OFFSET_ROWS)))
+            trial = Trial(binned, target, _OFFSET_ROWS, team, min(n_folds, 5))
+            plan = replace(plan, offsets=trial.offsets(plan, plan.rounds if rounds is None else rounds))
+    except TimeIsUp:  # the comparison would use up the time limit of the fit: the plan so far
+        pass
     return plan
 
 

@@ -10,17 +10,34 @@ import json
 import signal
 import sys
 import threading
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from ..data.kinds import LabelKind
 from ..disk import naming, whole_file
+from .notebook import Bar, is_notebook
+
+_TIES = {"validation_error": "validation_risk", "training_error": "risk"}  # what says which of equal errors is best
+
+REFINEMENT = "refinement"
 
 
 class Callback:
     """Common to all callbacks: nothing happens."""
+
+    def begin_fit(self) -> None:
+        """``fit`` was called; nothing is done yet."""
+
+    def seconds_left(self) -> float:
+        """How much time ``fit`` still has, before the first round."""
+        return inf
+
+    def notice(self, text: str) -> None:
+        """What takes a while before the first round: kernels are compiled, settings are compared."""
 
     def begin(self, run: Any) -> None:
         """Before the first round."""
@@ -44,13 +61,18 @@ class Callback:
 class EarlyStopping(Callback):
     """Stop where a metric has not become better for some rounds, and keep the best round.
 
+    Of rounds with the same error the one with the least risk is the best: an error is a share of few rows, and
+    often the same for many rounds.
+
     Parameters
     ----------
     patience : int, default=50
         Rounds without a new best value.
     metric : str, default="validation_error"
         A column of the history, less is better: "validation_error" or "validation_risk",
-        which need ``fit(..., validation=(X, y))``; "training_error" or "risk" do not.
+        which need ``fit(..., validation=(X, y))``; "training_error" or "risk" do not.  "refinement" is the log-loss of
+        the validation set after the best factor of the scores, which a calibration will find anyway: the log-loss
+        itself rises long before the error stops to fall.  It becomes a column of the history.
     """
 
     def __init__(self, patience: int = 50, metric: str = "validation_error"):
@@ -60,13 +82,22 @@ class EarlyStopping(Callback):
         self.metric = metric
 
     def begin(self, run):
+        if self.metric == REFINEMENT and run.held_out is not None:
+            if not isinstance(run.target.kind, LabelKind):
+                raise ValueError("EarlyStopping: 'refinement' is the log-loss of classes or labels; numbers have none")
+            run.begin_column(REFINEMENT)
         if self.metric not in run.history:
-            hint = "; pass validation=(X, y) to fit" if self.metric.startswith("validation") else ""
+            of_validation = self.metric == REFINEMENT or self.metric.startswith("validation")
+            hint = "; pass validation=(X, y) to fit" if of_validation else ""
             raise ValueError(f"EarlyStopping: the run has no {self.metric!r}, it has {', '.join(run.history)}{hint}")
 
     def rounds_to_keep(self, run):
         values = run.history[self.metric]
-        return int(np.argmin(values)) + 1 if values else None
+        # What is not known of past rounds is no minimum.
+        ties, values = (
+            np.nan_to_num(run.history[name], nan=np.inf) for name in (_TIES.get(self.metric, self.metric), self.metric)
+        )
+        return int(np.lexsort((ties, values))[0]) + 1 if len(values) else None
 
     def is_over(self, run):
         done = len(run.history[self.metric])
@@ -76,11 +107,15 @@ class EarlyStopping(Callback):
         return stop
 
     def after_round(self, run):
+        if self.metric == REFINEMENT:
+            run.history[REFINEMENT].append(run.held_out.refinement)
         return self.is_over(run)
 
 
 class TimeLimit(Callback):
-    """Stop at the end of the round in which the time is up.
+    """Stop at the end of the round in which the time is up; it begins with ``fit``.
+
+    The comparison of settings may use half of it.
 
     Parameters
     ----------
@@ -92,8 +127,11 @@ class TimeLimit(Callback):
             raise ValueError(f"seconds must be above 0; got {seconds!r}")
         self.seconds = seconds
 
-    def begin(self, run):
+    def begin_fit(self):
         self._start = perf_counter()
+
+    def seconds_left(self):
+        return max(0.0, self._start + self.seconds - perf_counter())
 
     def after_round(self, run):
         up = perf_counter() - self._start >= self.seconds
@@ -144,12 +182,12 @@ def line_of(run) -> str:
 
 
 class Progress(Callback):
-    """Lines about the run: one that is rewritten in a terminal, some in a log or notebook.
+    """How far the run is: a line that is rewritten in a terminal, a bar in a notebook, some lines in a log.
 
     Parameters
     ----------
     every : float or None, default=None
-        Seconds between lines; None means 0.2 in a terminal and 10 elsewhere.
+        Seconds between lines; None means 0.2 in a terminal or a notebook and 10 elsewhere.
     file : text file, default=None
         None means standard error.
     """
@@ -158,10 +196,15 @@ class Progress(Callback):
         self.every = every
         self.file = file
 
+    def notice(self, text):
+        print(text, file=self.file or sys.stderr, flush=True)
+
     def begin(self, run):
         self._out = self.file or sys.stderr
         self._live = self._out.isatty()
-        self._every = (0.2 if self._live else 10.0) if self.every is None else self.every
+        self._bar = Bar() if self.file is None and is_notebook() else None
+        self._every = (0.2 if self._live or self._bar else 10.0) if self.every is None else self.every
+        self._shown = run.n_rounds
         self._start, self._last = perf_counter(), -np.inf
         self._first = run.n_rounds
 
@@ -171,12 +214,20 @@ class Progress(Callback):
             self._last = now
             done = run.n_rounds - self._first
             left = (now - self._start) / done * (run.wanted - run.n_rounds)
-            self._out.write(("\r\x1b[K" if self._live else "") + f"{line_of(run)}   {left:.0f} s left")
-            self._out.write("" if self._live else "\n")
-            self._out.flush()
+            self._show(run, f"{line_of(run)}   {left:.0f} s left")
         return False
 
+    def _show(self, run, text: str) -> None:
+        self._shown = run.n_rounds
+        if self._bar is not None:
+            self._bar.show(run.n_rounds, run.wanted, text)
+            return
+        self._out.write(("\r\x1b[K" if self._live else "") + text + ("" if self._live else "\n"))
+        self._out.flush()
+
     def end(self, run):
+        if run.n_rounds > self._shown:  # the last round is always shown
+            self._show(run, f"{line_of(run)}   {perf_counter() - self._start:.0f} s")
         if self._live:
             self._out.write("\n")
 
@@ -189,8 +240,11 @@ class EveryRound(Callback):
     step : int
     """
 
-    def __init__(self, step: int):
+    def __init__(self, step: int = 1):
         self.step = step
+
+    def notice(self, text):
+        print(text, file=sys.stderr, flush=True)
 
     def after_round(self, run):
         if run.n_rounds % self.step == 0 or run.n_rounds == run.wanted:

@@ -11,6 +11,8 @@ from ..data.target import Target
 from ..kernels.team import Team
 from ..losses import Loss
 from ..model.ensemble import Ensemble
+from .out_of_fold import Part, refined
+from .ruler import Ruler
 
 
 class HeldOut:
@@ -42,6 +44,12 @@ class HeldOut:
     @property
     def error(self) -> float:
         return float(self.target.errors(self.scores).sum())
+
+    @property
+    def refinement(self) -> float:
+        """The mean log-loss after the best factor of the scores."""
+        ruler = Ruler.of(self.target, self.scores, 1.0)  # its unit is only where the search begins
+        return float(refined([Part(self.target, self.scores, ruler)]).mean())
 
     @property
     def risk(self) -> float:

@@ -21,7 +21,6 @@ from ..steps import STEPS, Step
 
 _CONSTANT = "constant"
 ROUNDS = 200
-SHARPNESS = 6.0  # of probabilities where nothing was measured, see ``sharpness``
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +45,6 @@ class Plan:
         How columns are binned, see `data.binner.Binner`.
     seed : int
         Of whatever is random.
-    sharpness : float
-        Of probabilities, see ``sharpness``.
     rounds : int
         Rounds of boosting where the user does not say.
     offsets : tuple of float
@@ -67,7 +64,6 @@ class Plan:
     max_bins: int = 256
     min_category_rows: int = 2
     seed: int = 0
-    sharpness: float = SHARPNESS
     rounds: int = ROUNDS
     offsets: tuple[float, ...] = ()
     init: str | tuple[float, ...] | None = None
@@ -96,7 +92,6 @@ class Plan:
             "max_bins": int(self.max_bins),
             "min_category_rows": int(self.min_category_rows),
             "seed": int(self.seed),
-            "sharpness": float(self.sharpness),
             "rounds": int(self.rounds),
             "offsets": [float(offset) for offset in self.offsets],
             **init,
@@ -126,7 +121,6 @@ class Plan:
             max_bins=int(given["max_bins"]),
             min_category_rows=int(given["min_category_rows"]),
             seed=int(given["seed"]),
-            sharpness=float(given["sharpness"]),
             rounds=int(given.get("rounds", ROUNDS)),
             offsets=tuple(float(offset) for offset in given.get("offsets", [])),
             init=_init_from(given.get("init")),

@@ -15,7 +15,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..base.classifier import BaseClassifier
+from ..base.classifier import BaseClassifier, constant_classifier
 from ..base.problem import Problem
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
@@ -119,8 +119,10 @@ class Run:
         self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
         names = HISTORY + (HELD_OUT if held_out is not None else ())
-        past, unknown = {} if start is None else start.history, [np.nan] * self.n_rounds
-        self.history: dict[str, list[float]] = {name: list(past.get(name, unknown)) for name in names}
+        self._past, self._names = {} if start is None else start.history, names
+        self.history: dict[str, list[float]] = {}
+        for name in names:
+            self.begin_column(name)
         if held_out is not None:
             held_out.begin(self.builder.build(), team)
         self.stopped = ""
@@ -179,6 +181,10 @@ class Run:
             return self._kept[made - 1] if made > 0 else self._begun_with
         parts = {"step": self.step, "rows": self.rows, "columns": self.columns}
         return {f"{name}.{key}": np.array(v) for name, part in parts.items() for key, v in part.state().items()}
+
+    def begin_column(self, name: str) -> None:
+        """A column of the history, with what is known of past rounds; a callback fills in one of its own."""
+        self.history.setdefault(name, list(self._past.get(name, [np.nan] * self.n_rounds)))
 
     def _restore(self, state: dict[str, np.ndarray]) -> None:
         for name, part in (("step", self.step), ("rows", self.rows), ("columns", self.columns)):
@@ -257,16 +263,28 @@ class Run:
         if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:
             leaves = not h.is_curved and h.voting == 1.0  # then sums over leaves are enough
             z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes) if leaves else h.z(self.pull, alpha)
-        h = h.scaled(alpha)
+        self._add(h.scaled(alpha), edge, alpha, z, searched - begin)
+        return True
+
+    def add_constant(self) -> None:
+        """One round that looks at no column: the best there is where nothing can be learned."""
+        votes = self.target.constant() - self.builder.initial
+        if self.target.start is not None:  # the model before is all there is
+            votes = np.zeros_like(votes)
+        self._add(constant_classifier(votes, self.n_samples), 0.0, 1.0, np.nan, 0.0)
+
+    def _add(self, h: BaseClassifier, edge: float, alpha: float, z: float, search: float) -> None:
+        """F += h, and a line of the history."""
+        begin = perf_counter()
         self.weights.add(h, edge)
         self.n_rounds += 1
-        row = [edge, alpha, z, self.risk, self.training_error, searched - begin, perf_counter() - searched]
+        row = [edge, alpha, z, self.risk, self.training_error, search, perf_counter() - begin]
         if self.held_out is not None:
             newest = EnsembleBuilder(np.zeros(self.builder.initial.size), self.builder.n_columns)
             newest.append(h)
             self.held_out.add(newest.build(), self.team)
             row += [self.held_out.error, self.held_out.risk]
-        for name, value in zip(self.history, row, strict=True):
+        for name, value in zip(self._names, row, strict=True):
             self.history[name].append(value)
         self.h = h
         self.rows.learn(self)
@@ -275,7 +293,6 @@ class Run:
         h.forget_samples()
         if self._kept is not None:
             self._kept.append(self.learned())
-        return True
 
     def run(self, n_rounds: int, callbacks: Sequence[Callback] = ()) -> int:
         """Up to ``n_rounds`` rounds; returns how many rounds the model should have."""

@@ -11,13 +11,16 @@ from ..data.table import SparseTable, Table
 from ..data.target import Target
 from ..kernels.team import Team
 from ..losses.pair import quantile_of
-from .plan import SHARPNESS, Plan
+from .comparison import TimeIsUp, current
+from .out_of_fold import Part, refined
+from .plan import Plan
+from .ruler import Ruler
 from .run import Run
-from .sharpness import best_sharpness, median_margin
 
 _ROUNDS = 50
 _FOLDS = 5  # all of them are held out in turn up to _FEW rows, else only the first
 _FEW = 1000
+_ENOUGH = 4000  # rows that are held out are enough for a calibration
 
 
 @dataclass
@@ -33,6 +36,11 @@ class _Fold:
         """Scores of the rows that are held out."""
         return run.ensemble().scores(self.held_out, team, start=self.held_out_labels.start)
 
+    def part(self, run: Run, team: Team) -> Part:
+        """The same beside their labels."""
+        ruler = Ruler.of(self.labels, run.scores, float(run.ensemble().size.sum()))
+        return Part(self.held_out_labels, self.scores(run, team), ruler)
+
 
 class Trial:
     """Comparisons on a sample of the training set, always the same rows: a few rounds, and the rows held out.
@@ -46,28 +54,38 @@ class Trial:
         At most, of the sample.
     team : Team
     n_folds : int or None
-        Folds that are held out in turn; None: all five of a small table, else one.
+        Folds that are held out in turn; None: all of a small table, else one.
+    of : int
+        Folds that there are.
     """
 
-    def __init__(self, binned: Binned, target: Target, n_rows: int, team: Team, n_folds: int | None = None):
-        rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
-        self.team, self.n_rows = team, binned.n_rows
-        labels = target.take(rows)
-        fold = np.arange(rows.size) % _FOLDS
+    def __init__(
+        self, binned: Binned, target: Target, n_rows: int, team: Team, n_folds: int | None = None, of: int = _FOLDS
+    ):
+        self._comparison = current()
+        self._comparison.starts()
+        self._rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
+        self.team, self.n_rows, self._binned = team, binned.n_rows, binned
+        self._labels = target.take(self._rows)
+        self._of = min(of, self._rows.size)
         if n_folds is None:
-            n_folds = _FOLDS if rows.size <= _FEW else 1
-        n_folds = min(n_folds, rows.size)
-        apart = np.flatnonzero(fold < n_folds)  # rows that are held out once; the table is asked for them once, too
-        table = binned.table.take(rows[apart])
+            n_folds = of if self._rows.size <= _FEW else 1
+        self.folds = self._folds(0, min(n_folds, self._of))
+        self._begun: dict[str, list[Run]] = {}  # by the digests of plans
+        self._held_out: dict[str, list[Part]] = {}
+
+    def _folds(self, first: int, last: int) -> list[_Fold]:
+        """Some of the folds."""
+        rows, labels, fold = self._rows, self._labels, np.arange(self._rows.size) % self._of
+        apart = np.flatnonzero((fold >= first) & (fold < last))  # the table is asked once for rows that are held out
+        table = self._binned.table.take(rows[apart])
         table = table if isinstance(table, SparseTable) else table.encoded()
-        self.folds = []
-        for k in range(n_folds):
+        found = []
+        for k in range(first, last):
             inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             held_out = table.take(np.flatnonzero(fold[apart] == k))
-            one = _Fold(binned.take(rows[inside]), labels.take(inside), held_out, labels.take(outside))
-            self.folds.append(one)
-        self._begun: dict[str, list[Run]] = {}  # by the digests of plans
-        self._held_out: dict[str, list[tuple[float, Target, np.ndarray]]] = {}
+            found.append(_Fold(self._binned.take(rows[inside]), labels.take(inside), held_out, labels.take(outside)))
+        return found
 
     def begin(self, *plans: Plan) -> None:
         """Make the runs ready for their first round.
@@ -79,25 +97,54 @@ class Trial:
             key = plan.digest()
             if key in self._begun:
                 continue
+            self._comparison.check()
             self._begun[key] = [Run(plan, fold.binned, fold.labels, self.team) for fold in self.folds]
             for fold, run in zip(self.folds, self._begun[key], strict=True):
                 fold.scores(run, self.team)  # of no round yet, for the same reason
 
     def errors(self, plan: Plan) -> np.ndarray:
         """Weighted errors of the rows that are held out."""
+        return np.concatenate([part.target.errors(part.scores) for part in self._parts(plan)])
+
+    def refinement(self, plan: Plan) -> float:
+        """Their log-loss after the best factor of the scores."""
+        return float(refined(self._parts(plan)).sum())
+
+    def has_run(self, plan: Plan) -> bool:
+        """Whether the plan was compared here."""
+        return plan.digest() in self._held_out
+
+    def out_of_fold(self, plan: Plan) -> list[Part]:
+        """Rows for a calibration: those held out in the comparison, and the other folds where these are few."""
+        found, made = list(self._parts(plan)), len(self.folds)
+        while made < self._of and sum(part.target.n_rows for part in found) < _ENOUGH:
+            fold = self._folds(made, made + 1)[0]
+            try:
+                found.append(self._run(Run(plan, fold.binned, fold.labels, self.team), fold, _ROUNDS))
+            except TimeIsUp:  # fewer rows have to do
+                break
+            made += 1
+        return found
+
+    def cross_fitted(self, plan: Plan, n_rounds: int) -> list[Part]:
+        """All folds, each held out of a run of so many rounds."""
+        return [self._run(Run(plan, f.binned, f.labels, self.team), f, n_rounds) for f in self.folds]
+
+    def _parts(self, plan: Plan) -> list[Part]:
+        """Rows that are held out in the comparison."""
         key = plan.digest()
         if key not in self._held_out:
             if key not in self._begun:
                 self.begin(plan)
             runs = self._begun[key]
-            self._held_out[key] = [self._run(run, fold) for run, fold in zip(runs, self.folds, strict=True)]
-        return np.concatenate([target.errors(scores) for _, target, scores in self._held_out[key]])
+            self._held_out[key] = [self._run(run, fold, _ROUNDS) for run, fold in zip(runs, self.folds, strict=True)]
+        return self._held_out[key]
 
     def gets_better(self, plan: Plan, share: float) -> bool:
         """Whether as many rounds again save more than a share of the error that the first ones leave."""
         first, second = float(self.errors(plan).sum()), 0.0
         for run, fold in zip(self._begun[plan.digest()], self.folds, strict=True):
-            run.run(_ROUNDS)
+            run.run(_ROUNDS, [self._comparison])
             second += float(fold.held_out_labels.errors(fold.scores(run, self.team)).sum())
         return second < (1.0 - share) * first
 
@@ -111,7 +158,7 @@ class Trial:
         fewer = (self.folds[0].binned.n_rows / self.n_rows) ** 0.5
         for fold in self.folds:
             run = Run(plan, fold.binned, fold.labels, self.team)
-            run.run(n_rounds)
+            run.run(n_rounds, [self._comparison])
             residuals.append(fold.held_out_labels.wanted - fold.scores(run, self.team))
             weights.append(fold.held_out_labels.signed)
         rest, weight = np.concatenate(residuals), np.concatenate(weights)
@@ -121,12 +168,7 @@ class Trial:
             found.append(float(fewer * quantile_of(rest[known, k], weight[known, k], level)))
         return tuple(found)
 
-    def sharpness(self, plan: Plan) -> float:
-        """The best one for the rows that were held out; the usual one where the plan was not run."""
-        key = plan.digest()
-        return best_sharpness(self._held_out[key]) if key in self._held_out else SHARPNESS
-
-    def _run(self, run: Run, fold: _Fold) -> tuple[float, Target, np.ndarray]:
-        """Median margin of the rows inside, labels and scores of those held out."""
-        run.run(_ROUNDS)
-        return median_margin(fold.labels, run.scores), fold.held_out_labels, fold.scores(run, self.team)
+    def _run(self, run: Run, fold: _Fold, n_rounds: int) -> Part:
+        """Scores of the rows that are held out, after so many rounds."""
+        run.run(n_rounds, [self._comparison])
+        return fold.part(run, self.team)

@@ -10,13 +10,37 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
+from .. import __version__
 from ..estimators.parameters import OPTIONS
 from ..extras import need
 from .failure import failures
 
 typer = need("typer", "cli")
+_core = need("typer.core", "cli")
+
+
+class Command(_core.TyperCommand):  # type: ignore[name-defined]
+    """A command whose help says of a flag that it is there, not that it takes a <bool>."""
+
+    def get_params(self, ctx):
+        """As of the parser."""
+        return _plain(super().get_params(ctx))
+
+
+class _Group(_core.TyperGroup):  # type: ignore[name-defined]
+    def get_params(self, ctx):
+        return _plain(super().get_params(ctx))
+
+
+def _plain(params: list) -> list:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
 
 app = typer.Typer(
+    cls=_Group,
     name="multiboost",
     help="Boosting in the AdaBoost.MH family: train, predict, evaluate and look into models from files.",
     no_args_is_help=True,
@@ -69,6 +93,10 @@ Format = Annotated[
     str | None,
     _option("--format", help="csv, tsv, parquet, arrow, arff, svmlight, simple or root; else by suffix.", panel=_READ),
 ]
+Delimiter = Annotated[
+    str | None,
+    _option("--delimiter", help="Of csv files; else a comma, or a semicolon where the header has that.", panel=_READ),
+]
 LabelsFile = Annotated[
     Path | None, _option("--labels", help="The xml file that names the label attributes of a mulan ARFF.", panel=_READ)
 ]
@@ -90,7 +118,22 @@ def _call(command: str, **arguments: Any) -> None:
         import_module(f".{command}", __package__).run(**arguments)
 
 
-@app.command()
+def _say_version(asked: bool) -> None:
+    if asked:
+        print(f"multiboost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_say_version)
+    ] = False,
+) -> None:
+    """Options of no command."""
+
+
+@app.command(cls=Command)
 def train(
     data: Data,
     target: Target = None,
@@ -101,6 +144,7 @@ def train(
     ] = None,
     test: Annotated[str | None, _option("--test", help="Test file, evaluated at the end.", panel=_READ)] = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -153,7 +197,7 @@ def train(
     _call("train", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def predict(
     model: Model,
     data: Data,
@@ -163,6 +207,7 @@ def predict(
     scores: Annotated[bool, _option("--scores", help="Scores F instead of answers.", panel=_OUT)] = False,
     proba: Annotated[bool, _option("--proba", help="Probabilities instead of classes.", panel=_OUT)] = False,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     jobs: Jobs = None,
@@ -171,13 +216,14 @@ def predict(
     _call("predict", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def evaluate(
     model: Model,
     data: Data,
     staged: Annotated[bool, _option("--staged", help="After every round.", panel=_OUT)] = False,
     target: Target = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -193,7 +239,7 @@ def evaluate(
     _call("evaluate", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def lean(
     model: Model,
     data: Data,
@@ -231,7 +277,7 @@ def lean(
     _call("lean", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def inspect(
     model: Model,
     round: Annotated[int | None, _option("--round", help="The rules of this round, in words.", panel=_OUT)] = None,
@@ -241,7 +287,7 @@ def inspect(
     _call("inspect", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def compare(
     data: Data,
     target: Target = None,
@@ -255,6 +301,7 @@ def compare(
         _option("--base", help="A base learner to compare; repeat it. Else a few of each kind.", panel=_MODEL),
     ] = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -262,13 +309,14 @@ def compare(
     nominal: Nominal = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the folds.")] = 0,
     jobs: Jobs = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Cross-validate a few base learners and settings, so that you can choose."""
     _call("compare", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def report(
     model: Model,
     data: Data,
@@ -276,6 +324,7 @@ def report(
     title: Annotated[str | None, typer.Option("--title", help="Of the page.")] = None,
     target: Target = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -286,7 +335,7 @@ def report(
     _call("report", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def export(
     model: Model,
     to: Annotated[str, typer.Option("--to", help="c, onnx, conifer or python.")],
@@ -310,7 +359,7 @@ def export(
     _call("export", **locals())
 
 
-@app.command("import")
+@app.command("import", cls=Command)
 def import_(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A model of the C++ program, *.shyp.xml, also with gzip.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
@@ -327,19 +376,19 @@ def import_(
     _call("importing", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def warmup(quiet: Quiet = False) -> None:
     """Compile the kernels now, so that the first training does not wait for it."""
     _call("warmup", **locals())
 
 
-@app.command()
+@app.command(cls=Command)
 def demo() -> None:
     """Train, evaluate and look at a model on data that come with scikit-learn."""
     _call("demo")
 
 
-@app.command()
+@app.command(cls=Command)
 def version() -> None:
     """Versions of multiboost and of what it stands on."""
     _call("version")

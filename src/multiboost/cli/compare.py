@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json as jsonlib
+import sys
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from .display import console, table_of
+from .display import Notices, console, measured, table_of
 from .examples import Examples, Roles, asked, check_queries, load, nominal_of
 from .failure import BadInput
 from .settings import check_parameters
@@ -24,17 +25,20 @@ def run(
     rounds: int,
     bases,
     format,
+    delimiter,
     labels,
     ignore,
     weight,
     nominal,
     seed,
     jobs,
+    quiet,
     json,
 ) -> None:
     """Compare; the options are those of `app.compare`."""
     task = task_named(task)
-    examples = load(data, Roles(target or [], weight, ignore or [], task.name, query), format=format, labels=labels)
+    roles = Roles(target or [], weight, ignore or [], task.name, query)
+    examples = load(data, roles, format=format, labels=labels, delimiter=delimiter)
     if examples.y is None:
         raise BadInput(f"{examples.file}: which column is {task.wanted}? Name it with --target")
     check_queries(examples, task)
@@ -44,14 +48,16 @@ def run(
     candidates = [(base, {"base_learner": base}) for base in bases] if bases else task.candidates
     fold = _folds(examples, folds, seed, task.has_queries)
     found: list[dict[str, Any]] = []
+    show = _Progress(len(candidates), folds, silent=quiet or json)
     for name, parameters in candidates:
         clf = task.estimator()(n_estimators=rounds, n_jobs=jobs, nominal_features=nominal, **parameters)
         check_parameters(clf)
         errors, seconds = [], 0.0
         for k in range(folds):
             inside, outside = examples.take(np.flatnonzero(fold != k)), examples.take(np.flatnonzero(fold == k))
+            show.fold(name, k)
             begin = perf_counter()
-            clf.fit(inside.X, inside.y, **task.arguments(inside))
+            clf.fit(inside.X, inside.y, callbacks=show.callbacks, **task.arguments(inside))
             seconds += perf_counter() - begin
             errors.append(_error(clf, outside, task))
         found.append(
@@ -63,8 +69,7 @@ def run(
                 "parameters": parameters,
             }
         )
-        if not json and console().is_terminal:
-            console().print(f"{name}: {100 * found[-1]['error']:.2f} %", style="dim")
+        show.done(name, found[-1])
     found.sort(key=lambda row: row["error"])
     if json:
         print(jsonlib.dumps(found))
@@ -74,6 +79,33 @@ def run(
     ]
     name = "error" if task.has_classes else clf.model_.kind.measure
     console(stderr=False).print(table_of(rows, ["", f"{name} in %", "seconds"]))
+
+
+class _Progress:
+    """How far the comparison is, on standard error: a line for every candidate, and in a terminal the fold.
+
+    Parameters
+    ----------
+    n_candidates, n_folds : int
+    silent : bool
+    """
+
+    def __init__(self, n_candidates: int, n_folds: int, silent: bool):
+        self.n_candidates, self.n_folds, self.silent, self._n_done = n_candidates, n_folds, silent, 0
+        self.callbacks = [] if silent else [Notices()]
+
+    def fold(self, name: str, k: int) -> None:
+        """A fold begins."""
+        if not self.silent and console().is_terminal:
+            print(f"\r\x1b[K{name}: fold {k + 1} of {self.n_folds}", end="", file=sys.stderr, flush=True)
+
+    def done(self, name: str, row: dict[str, Any]) -> None:
+        """A candidate is done."""
+        self._n_done += 1
+        if not self.silent:
+            print("\r\x1b[K" if console().is_terminal else "", end="", file=sys.stderr)
+            text = f"{self._n_done} of {self.n_candidates}, {name}: {measured('error', row['error'])}"
+            console().print(text, style="dim", highlight=False)
 
 
 def _error(clf, examples: Examples, task: Task) -> float:

@@ -7,8 +7,10 @@ from time import perf_counter
 
 from ..boosting.callbacks import Callback
 from ..extras import need
+from ..visible import visible
 from .times import time_of
 
+_SHARES = ("error", "hamming_loss", "coverage")  # ends of the names of what is written in percent
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -23,10 +25,17 @@ def table_of(rows, header: list[str] | None = None):
     """A plain table of texts."""
     table = need("rich.table", "cli").Table(show_header=header is not None, box=None, pad_edge=False)
     for k, name in enumerate(header or [""] * len(rows[0])):
-        table.add_column(name, justify="left" if k == 0 else "right" if header else "left")
+        table.add_column(visible(name), justify="left" if k == 0 else "right" if header else "left")
     for row in rows:
-        table.add_row(*map(str, row))
+        table.add_row(*map(visible, row))
     return table
+
+
+def measured(name: str, value: float | None) -> str:
+    """A number of an evaluation: errors, and other shares, in percent; nothing where it is undefined."""
+    if value is None:
+        return ""
+    return f"{100 * value:.2f} %" if name.endswith(_SHARES) else f"{value:.4f}"
 
 
 def spark(values, width: int = 40) -> str:
@@ -41,7 +50,14 @@ def spark(values, width: int = 40) -> str:
     return "".join(_BARS[round((v - low) / (high - low) * (len(_BARS) - 1))] for v in thinned)
 
 
-class LiveDisplay(Callback):
+class Notices(Callback):
+    """A line about whatever takes a while before the first round."""
+
+    def notice(self, text):
+        console().print(text, style="dim", highlight=False)
+
+
+class LiveDisplay(Notices):
     """A few lines that are kept up to date: round, time left, errors as small curves, edge."""
 
     def begin(self, run):

@@ -17,7 +17,8 @@ from ..evaluation import (
     remarks,
     staged_evaluation,
 )
-from .display import console, table_of
+from ..visible import visible
+from .display import console, measured, table_of
 from .examples import asked, examples_for
 from .task import task_for
 
@@ -27,10 +28,12 @@ _MOST_MISTAKES = 20  # where the matrix is wider
 _MOST_QUERIES = 10
 
 
-def run(model: Path, data: str, staged: bool, target, format, labels, ignore, weight, query, jobs, json) -> None:
+def run(
+    model: Path, data: str, staged: bool, target, format, delimiter, labels, ignore, weight, query, jobs, json
+) -> None:
     """Evaluate a model; the options are those of `app.evaluate`."""
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query, delimiter)
     more = asked(examples, task_for(classifier.model_.kind))
     if staged:
         _staged(classifier, examples, more, json)
@@ -43,7 +46,7 @@ def run(model: Path, data: str, staged: bool, target, format, labels, ignore, we
     out.print(table_of(_headline(found)))
     for remark in remarks(found, named_importances(classifier), classifier.n_features_in_):
         out.print()
-        out.print(f"Note: {remark.text}")
+        out.print(f"Note: {visible(remark.text)}")
     _SHOW[type(found)](found, out)
 
 
@@ -53,8 +56,8 @@ def _headline(found) -> list[tuple[str, str]]:
     rows = []
     for name, value in found.headline().items():
         interval = of_name.get(name)
-        beside = f"  ({interval.low:.4f} to {interval.high:.4f})" if interval else ""
-        rows.append((name.replace("_", " "), f"{value:.4f}{beside}"))
+        beside = f"  ({measured(name, interval.low)} to {measured(name, interval.high)})" if interval else ""
+        rows.append((name.replace("_", " "), f"{measured(name, value)}{beside}"))
     compared = found.comparison()
     return [*rows, (f"beside {compared.what}", compared.numbers)] if compared else rows
 
@@ -85,7 +88,7 @@ def _by_class(found: Evaluation):
     # Of two classes there is one label, the second class.
     areas = [label.auc for label in found.labels] if len(found.labels) > 1 else [found.auc] * len(classes)
     rows = [
-        (name, f"{c.weight:g}", *map(_text, (c.precision, c.recall, c.f1, area)))
+        (name, f"{c.weight:g}", *(measured("", value) for value in (c.precision, c.recall, c.f1, area)))
         for (name, c), area in zip(classes, areas, strict=True)
     ]
     return table_of(rows, [_ONE[found.kind], "rows", "precision", "recall", "F1", "AUC"])
@@ -94,7 +97,7 @@ def _by_class(found: Evaluation):
 def _thresholds(label):
     """What comes of calling rows so from some probabilities on."""
     names = ("threshold", "called", "precision", "recall", "f1", "false_alarms", "error")
-    rows = [tuple(_text(getattr(t, name)) for name in names) for t in label.thresholds]
+    rows = [tuple(measured(name, getattr(t, name)) for name in names) for t in label.thresholds]
     header = [f"{label.name}, from probability", "called", "precision", "recall", "F1", "false alarms", "error"]
     return table_of(rows, header)
 
@@ -103,15 +106,21 @@ def _show_numbers(found: RegressionEvaluation, out) -> None:
     """Target by target, quantile by quantile."""
     if len(found.targets) > 1:
         names = ("rmse", "rmse_of_mean", "mae", "r2", "error")
-        rows = [(t.name, t.n_rows, *(_text(getattr(t, name)) for name in names)) for t in found.targets]
+        rows = [(t.name, t.n_rows, *(measured(name, getattr(t, name)) for name in names)) for t in found.targets]
         out.print()
         out.print(table_of(rows, ["target", "rows", "RMSE", "of the mean", "MAE", "R2", "relative error"]))
     else:
         out.print()
         shown = {"rmse of the mean": found.rmse_of_mean, "mae of the median": found.mae_of_median}
-        out.print(table_of([*((name, _text(value)) for name, value in shown.items()), ("rows", str(found.n_rows))]))
+        out.print(
+            table_of([*((name, measured("rmse", value)) for name, value in shown.items()), ("rows", str(found.n_rows))])
+        )
     quantiles = [
-        (f"{t.name}:{q.level:g}" if t.name else f"{q.level:g}", _text(q.pinball), _text(q.coverage))
+        (
+            f"{t.name}:{q.level:g}" if t.name else f"{q.level:g}",
+            measured("pinball", q.pinball),
+            measured("coverage", q.coverage),
+        )
         for t in found.targets
         for q in t.quantiles
     ]

@@ -13,12 +13,16 @@ import numpy as np
 from ..data.kinds import unknown_labels
 from ..files import Content, read_file
 from ..files.content import NumberedNames
+from ..files.error import shorten
 from ..files.source import format_of
+from ..memory import need
 from ..model.model import Model
 from .ambiguous import is_ambiguous
 from .failure import BadInput
 from .numbers import numbers_of, queries_of
 from .task import Task, task_for
+
+_NAME = 150  # bytes of a column's name
 
 
 @dataclass
@@ -62,7 +66,7 @@ class Examples:
     ----------
     file : str
     X : pyarrow.Table, ndarray or sparse matrix
-    names : list of str
+    names : sequence of str
         Of the columns of X.
     y : ndarray, pyarrow.Table or None
     sample_weight : ndarray (n,) or None
@@ -80,7 +84,7 @@ class Examples:
 
     file: str
     X: Any
-    names: list[str]
+    names: Sequence[str]
     y: Any
     sample_weight: np.ndarray | None
     label_weight: np.ndarray | None
@@ -126,19 +130,27 @@ def one_stdin(**paths: str | None) -> None:
         raise BadInput(f"standard input can be read once, but DATA and --{given[1]} are both -")
 
 
-def load(path: str, roles: Roles, *, format: str | None = None, labels: Path | None = None, **options) -> Examples:
+def load(
+    path: str,
+    roles: Roles,
+    *,
+    format: str | None = None,
+    labels: Path | None = None,
+    delimiter: str | None = None,
+    **options,
+) -> Examples:
     """Read a file and sort its columns into X, y and weights.
 
     Parameters
     ----------
     path : str
     roles : Roles
-    format, labels : see `read`
+    format, labels, delimiter : see `read`
     """
-    return examples_of(read(path, format, labels, **options), roles)
+    return examples_of(read(path, format, labels, delimiter, **options), roles)
 
 
-def read(path: str, format: str | None, labels: Path | None, **options) -> Content:
+def read(path: str, format: str | None, labels: Path | None, delimiter: str | None = None, **options) -> Content:
     """The content of a file.
 
     Parameters
@@ -147,17 +159,28 @@ def read(path: str, format: str | None, labels: Path | None, **options) -> Conte
     format : str or None
     labels : path or None
         The xml file of a mulan ARFF.
+    delimiter : str or None
+        Of csv and tsv files.
     """
-    return read_file(path, format, **with_labels(path, format, labels, options))
+    return read_file(path, format, **with_options(path, format, labels, delimiter, options))
 
 
-def with_labels(path: str, format: str | None, labels: Path | None, options: dict[str, Any]) -> dict[str, Any]:
-    """Options of a reader, with mulan's xml file among them."""
-    if labels is None:
-        return options
-    if format_of(path, format) != "arff":
-        raise BadInput(f"--labels {labels} goes with ARFF files, and {path} is none; name label columns with --target")
-    return {**options, "labels": labels}
+def with_options(
+    path: str, format: str | None, labels: Path | None, delimiter: str | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Options of a reader, with mulan's xml file and the delimiter among them."""
+    found = dict(options)
+    if labels is not None:
+        if format_of(path, format) != "arff":
+            raise BadInput(
+                f"--labels {labels} goes with ARFF files, and {path} is none; name label columns with --target"
+            )
+        found["labels"] = labels
+    if delimiter is not None:
+        if format_of(path, format) not in ("csv", "tsv"):
+            raise BadInput(f"--delimiter {delimiter!r} goes with csv and tsv files, and {path} is none; leave it out")
+        found["delimiter"] = "\t" if delimiter in ("\\t", "tab") else delimiter
+    return found
 
 
 def known(names: Sequence[str], wanted: Sequence[str], file: str, option: str) -> None:
@@ -171,11 +194,20 @@ def known(names: Sequence[str], wanted: Sequence[str], file: str, option: str) -
     file, option : str
         Of the message.
     """
-    for name in wanted:
-        if name not in names:
-            close = get_close_matches(name, names[:10_000], 1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {listed(names)}"
-            raise BadInput(f"{file} has no column {name!r} ({option}){hint}")
+    absent = [name for name in wanted if name not in names]
+    if absent:
+        close = _close(absent, names)
+        hint = f"; did you mean {listed(close)}?" if close else f"; it has {listed(names)}"
+        raise BadInput(f"{file} has no {_columns(absent)} ({option}){hint}")
+
+
+def _columns(absent: Sequence[str]) -> str:
+    return f"{'column' if len(absent) == 1 else 'columns'} {listed(absent)}"
+
+
+def _close(absent: Sequence[str], names: Sequence[str]) -> list[str]:
+    """What the user may have meant by columns that are not there."""
+    return [match for name in absent[:12] for match in get_close_matches(name, names[:10_000], 1)]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -195,8 +227,10 @@ def examples_of(content: Content, roles: Roles) -> Examples:
     known(names, [roles.query] if roles.query else [], file, "--query")
     aside = {*roles.target, *roles.ignore, *(name for name in (roles.weight, roles.query) if name)}
     if content.table is None:
-        features, X, columns = list(names), content.matrix, {}
+        features, X, columns = names, content.matrix, {}
         if aside:
+            need(_NAME * len(names), f"{len(names)} columns of {file}", "number them without gaps")
+            features = list(names)
             kept = [j for j, name in enumerate(features) if name not in aside]
             columns = {name: _matrix_column(content, features.index(name)) for name in aside - set(roles.ignore)}
             features, X = [features[j] for j in kept], X[:, kept]
@@ -363,18 +397,18 @@ def aligned(examples: Examples, names: Sequence[str] | None, n_columns: int, own
     """
     if names is None:
         return _same_width(examples, n_columns, owner)
-    here = set(examples.names)
+    here = examples.names if isinstance(examples.names, NumberedNames) else set(examples.names)
     absent = [name for name in names if name not in here]
     if absent:
-        close = get_close_matches(absent[0], examples.names[:10_000], 1)
-        hint = f"; is it {close[0]!r} there?" if close else f"; it has {listed(examples.names)}"
-        raise BadInput(f"{examples.file} has no column {absent[0]!r}, which {owner} has{hint}")
+        close = _close(absent, examples.names)
+        hint = f"; is it {listed(close)} there?" if close else f"; it has {listed(examples.names)}"
+        raise BadInput(f"{examples.file} has no {_columns(absent)}, which {owner} has{hint}")
     wanted = set(names)
     extra = [name for name in examples.names if name not in wanted]
     if extra:
-        raise BadInput(
-            f"{examples.file} has a column {extra[0]!r} that {owner} has not; leave it out with --ignore {extra[0]!r}"
-        )
+        options = " ".join(f"--ignore {name!r}" for name in extra[:12])
+        what = f"a {_columns(extra)}" if len(extra) == 1 else _columns(extra)
+        raise BadInput(f"{examples.file} has {what} that {owner} has not; leave out with {options}")
     if examples.is_table:
         return replace(examples, X=examples.X.select(list(names)), names=list(names))
     at = {name: j for j, name in enumerate(examples.names)}
@@ -484,6 +518,30 @@ def reading(path: str, format: str | None, layout: dict, categories: dict[str, l
     return {}
 
 
+_TOLD: dict[str, Any] = {
+    "file": str,
+    "rows": int,
+    "first_column": (str, type(None)),
+    "columns": int,
+    "target": list,
+    "weight": (str, type(None)),
+    "query": (str, type(None)),
+    "ignore": list,
+    "names": list,
+}
+
+
+def told_by(model: Model) -> dict[str, Any]:
+    """What a model knows of its training file; a file that says nonsense is refused."""
+    told = model.data or {}
+    for name, kind in _TOLD.items():
+        value = told.get(name)
+        listed = value if isinstance(value, list) else []
+        if name in told and not (isinstance(value, kind) and all(isinstance(v, str) for v in listed)):
+            raise BadInput(f"the model says nonsense of its training file: {name} is {shorten(str(value))}")
+    return told
+
+
 def reading_for(model: Model, path: str, format: str | None) -> dict[str, Any]:
     """Options that make a file be read as the training file of a model was.
 
@@ -493,7 +551,7 @@ def reading_for(model: Model, path: str, format: str | None) -> dict[str, Any]:
     path : str
     format : str or None
     """
-    told, kind = model.data or {}, model.kind
+    told, kind = told_by(model), model.kind
     listed_as_nominal = set(map(str, model.parameters.get("nominal_features") or []))
     categories = {
         str(name): list(values)
@@ -509,7 +567,7 @@ def reading_for(model: Model, path: str, format: str | None) -> dict[str, Any]:
 def _names_of(model: Model) -> list[str] | None:
     """Names of a model's columns; None where they are numbered."""
     names = model.columns.names
-    return (model.data or {}).get("names") if names is None else [str(name) for name in names]
+    return told_by(model).get("names") if names is None else [str(name) for name in names]
 
 
 def for_model(examples: Examples, model: Model) -> Examples:
@@ -529,7 +587,15 @@ def for_model(examples: Examples, model: Model) -> Examples:
 
 
 def examples_for(
-    model: Model, data: str, target, weight, ignore, format: str | None, labels: Path | None, query: str | None = None
+    model: Model,
+    data: str,
+    target,
+    weight,
+    ignore,
+    format: str | None,
+    labels: Path | None,
+    query: str | None = None,
+    delimiter: str | None = None,
 ) -> Examples:
     """Read a file with the columns and classes of a model.
 
@@ -539,19 +605,22 @@ def examples_for(
     data : str
     target, weight, ignore, query
         As given; where they are not, those of the training that the file has.
-    format, labels : see `read`
+    format, labels, delimiter : see `read`
     """
-    told = model.data or {}
-    content = read(data, format, labels, **reading_for(model, data, format))
-    given = [*(target or []), *(name for name in (weight, query) if name), *(ignore or [])]
-    free = [name for name in content.names if name not in given] if told else []
-    if weight is None and told.get("weight") in free:
+    told = told_by(model)
+    content = read(data, format, labels, delimiter, **reading_for(model, data, format))
+    given = {*(target or []), *(name for name in (weight, query) if name), *(ignore or [])}
+
+    def is_free(name: str | None) -> bool:
+        return name is not None and name in content.names and name not in given
+
+    if weight is None and is_free(told.get("weight")):
         weight = told["weight"]
-    if query is None and told.get("query") in free:
+    if query is None and is_free(told.get("query")):
         query = told["query"]
     target = target or told.get("target", [])
     aside = [told.get("weight"), told.get("query"), *told.get("ignore", [])]
-    left_out = [name for name in aside if name in free and name not in (weight, query) and name not in target]
+    left_out = [name for name in aside if is_free(name) and name not in (weight, query) and name not in target]
     task = task_for(model.kind)
     roles = Roles(target, weight, [*(ignore or []), *left_out], task.name, query)
     examples = for_model(examples_of(content, roles), model)

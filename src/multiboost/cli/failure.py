@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..visible import visible_lines
+
 BAD_INPUT, INTERRUPTED = 2, 130
 
 
@@ -51,10 +53,10 @@ def failures() -> Iterator[None]:
         _drop_output()
         sys.exit(0)
     except (KeyboardInterrupt, Interrupted) as stop:
-        print(f"multiboost: {str(stop) or 'interrupted'}", file=sys.stderr)
+        print(f"multiboost: {visible_lines(stop) or 'interrupted'}", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except (ValueError, OSError, ImportError) as error:
-        print(f"multiboost: {_text(error)}", file=sys.stderr)
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        print(f"multiboost: {visible_lines(_text(error))}", file=sys.stderr)
         try:
             sys.stdout.flush()
         except OSError:
@@ -70,7 +72,7 @@ def failures() -> Iterator[None]:
 
 def _say(message, *where) -> None:
     """A warning as one line, without our own source code."""
-    print(f"multiboost: {message}", file=sys.stderr)
+    print(f"multiboost: {visible_lines(message)}", file=sys.stderr)
 
 
 def _drop_output() -> None:
@@ -81,5 +83,7 @@ def _drop_output() -> None:
 def _text(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'standard output'}: {error.strerror}"
+    if isinstance(error, MemoryError) and "not enough memory" not in str(error):
+        return "not enough memory for this file or model; take fewer rows or columns, or a larger machine"
     # Readers speak of Python's parameter.
     return re.sub(r"\bformat=(?:'(\w+)')?", lambda m: f"--format {m[1]}" if m[1] else "--format", str(error))

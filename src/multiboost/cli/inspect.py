@@ -10,7 +10,8 @@ import numpy as np
 
 from ..estimators.saving import load_model
 from ..evaluation import named_importances, round_rules
-from .display import console, table_of
+from .display import console, measured, table_of
+from .examples import told_by
 from .failure import BadInput
 
 _MOST = 15  # importances and rounds in a terminal
@@ -36,6 +37,7 @@ def run(model: Path, round: int | None, json: bool) -> None:
         for rules in round_rules(classifier, [round]):
             print(rules)
         return
+    facts["training_error"] = measured("error", facts["training_error"])
     out.print(table_of([(name.replace("_", " "), value) for name, value in facts.items()]))
     out.print()
     shown = [(name, f"{100 * share:.1f} %") for name, share in importances[:_MOST]]
@@ -52,7 +54,8 @@ def run(model: Path, round: int | None, json: bool) -> None:
 
 def _facts(classifier) -> dict[str, Any]:
     kind, plan = classifier.model_.kind, classifier.plan_
-    data = classifier.data_ or {}
+    data = told_by(classifier.model_)
+    is_told = {"file", "rows"} <= set(data)
     nominal = sum(c is not None for c in classifier.categories_)
     is_single_number = kind.name == "regression" and kind.is_single
     classes = data.get("target", []) if is_single_number else [str(c) for part in kind.classes for c in part]
@@ -61,7 +64,7 @@ def _facts(classifier) -> dict[str, Any]:
         "targets" if kind.name == "regression" else "classes": ", ".join(classes[:20])
         + (f" and {len(classes) - 20} more" if len(classes) > 20 else ""),
         "columns": f"{classifier.n_features_in_}, {nominal} of them nominal",
-        "trained_on": f"{data['file']}, {data['rows']} rows" if data else "unknown (trained from Python)",
+        "trained_on": f"{data['file']}, {data['rows']} rows" if is_told else "unknown (trained from Python)",
         "rounds": int(classifier.n_estimators_),
         "estimator": type(classifier).__name__,
         "base_learner": plan.learner_name,

@@ -16,7 +16,7 @@ from ..files.write import whole_file
 from ..kernels.team import Team
 from ..model.model import Model
 from ..model.storage import load
-from .examples import Roles, examples_of, for_model, reading_for, with_labels
+from .examples import Roles, examples_of, for_model, reading_for, told_by, with_options
 from .failure import BadInput, check_writable
 from .task import task_for
 
@@ -24,7 +24,9 @@ _ROWS = 1 << 16
 _KINDS = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 
 
-def run(model: Path, data: str, out: Path | None, scores: bool, proba: bool, format, labels, ignore, jobs) -> None:
+def run(
+    model: Path, data: str, out: Path | None, scores: bool, proba: bool, format, delimiter, labels, ignore, jobs
+) -> None:
     """Predict the rows of a file; the options are those of `app.predict`."""
     if scores and proba:
         raise BadInput("--scores and --proba: give one of them")
@@ -39,8 +41,8 @@ def run(model: Path, data: str, out: Path | None, scores: bool, proba: bool, for
     fitted = load(model)  # not load_model: scikit-learn, which prediction does not need, takes a second
     if proba and not task_for(fitted.kind).has_classes:
         raise BadInput(f"--proba: {model} predicts numbers, which have no probabilities; leave it out")
-    told = fitted.data or {}
-    options = with_labels(data, format, labels, reading_for(fitted, data, format))
+    told = told_by(fitted)
+    options = with_options(data, format, labels, delimiter, reading_for(fitted, data, format))
     # What training set aside may be there again: it is not looked at.
     alone = [told[role] for role in ("weight", "query") if told.get(role)]
     aside = [*told.get("target", []), *told.get("ignore", []), *alone]

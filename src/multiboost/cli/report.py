@@ -6,19 +6,22 @@ from pathlib import Path
 
 from ..estimators.saving import load_model
 from ..report import write_report
+from ..visible import visible
 from .display import console
 from .examples import asked, examples_for
 from .failure import check_writable
 from .task import task_for
 
 
-def run(model: Path, data: str, out: Path, title, target, format, labels, ignore, weight, query, jobs) -> None:
+def run(
+    model: Path, data: str, out: Path, title, target, format, delimiter, labels, ignore, weight, query, jobs
+) -> None:
     """Write a report; the options are those of `app.report`."""
     check_writable(out, "--out")
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query)
+    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query, delimiter)
     write_report(
         classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title, data_file=data,
         model_file=model, **asked(examples, task_for(classifier.model_.kind)),
     )  # fmt: skip
-    console().print(f"{out} written")
+    console().print(visible(f"{out} written"))

@@ -13,7 +13,7 @@ import numpy as np
 from ..boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
 from ..data.kind import TargetKind
 from ..estimators.validation import seed_of
-from .display import LiveDisplay, console, table_of
+from .display import LiveDisplay, console, measured, table_of
 from .examples import (
     Examples,
     Roles,
@@ -46,7 +46,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     classifier = task.estimator()(**parameters_of(options, task))
     check_parameters(classifier)
     callbacks = _callbacks(options, quiet or as_json)
-    training = load(data, roles, format=options["format"], labels=options["labels"])
+    training = load(data, roles, format=options["format"], labels=options["labels"], delimiter=options["delimiter"])
     _check_training(training, options["weighting"], task)
     kind = task.kind_of(training)
     classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
@@ -141,7 +141,7 @@ def _load_like(
     format, multilabel = options["format"], not (kind.is_single or kind.tasks)
     text = text_columns(training)
     hints = reading(path, format, training.layout, text, multilabel)
-    other = load(path, roles, format=format, labels=options["labels"], **hints)
+    other = load(path, roles, format=format, labels=options["labels"], delimiter=options["delimiter"], **hints)
     if other.y is None:
         raise BadInput(f"{other.file} has no {'classes' if task.has_classes else 'target'}")
     check_queries(other, task)
@@ -232,11 +232,14 @@ def _show(summary: dict[str, Any], out, measure: str) -> None:
         ("base learner", summary["base_learner"]),
         ("loss, step", f"{summary['loss']}, {summary['learning_rate']:g}"),
         ("time", time_of(summary["seconds"])),
-        (f"training {measure}", f"{100 * summary['training_error']:.2f} %"),
+        (f"training {measure}", measured("error", summary["training_error"])),
     ]
     for name in ("validation", "test"):
         if name in summary:
-            rows += [(f"{name} {metric.replace('_', ' ')}", f"{value:.4f}") for metric, value in summary[name].items()]
+            rows += [
+                (f"{name} {metric.replace('_', ' ')}", measured(metric, value))
+                for metric, value in summary[name].items()
+            ]
     if out:
         rows.append(("model", str(out)))
     console().print(table_of(rows))

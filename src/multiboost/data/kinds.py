@@ -23,6 +23,7 @@ from numbers import Real
 import numpy as np
 
 from .kind import KINDS, TargetKind
+from .table import refuse_lazy
 
 
 def unknown_labels(column: np.ndarray) -> np.ndarray:
@@ -37,6 +38,7 @@ def unknown_labels(column: np.ndarray) -> np.ndarray:
 
 def as_labels(y) -> np.ndarray:
     """y as a NumPy array, whatever frame it comes in."""
+    refuse_lazy(y, "y")
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     elif type(y).__module__.partition(".")[0] == "pyarrow":
@@ -94,12 +96,16 @@ class LabelKind(TargetKind):
     # From scores to probabilities.
 
     @abstractmethod
-    def probabilities(self, scores: np.ndarray, slope: float):
-        """Probabilities of classes or labels, as users see them."""
+    def by_question(self, scores: np.ndarray) -> list[np.ndarray]:
+        """Scores of the answers to every question, (n, answers): their softmax is what log odds F mean."""
 
     @abstractmethod
-    def label_probabilities(self, scores: np.ndarray, slope: float) -> np.ndarray:
-        """Probabilities of the labels, (n, K)."""
+    def label_probabilities(self, answers: list[np.ndarray]) -> np.ndarray:
+        """Probabilities of the labels, (n, K), from those of the answers to every question."""
+
+    @abstractmethod
+    def probabilities(self, of_labels: np.ndarray):
+        """Probabilities of classes or labels, as users see them."""
 
     # The questions.
 
@@ -158,10 +164,11 @@ class _Alone(LabelKind):
     def signs(self, encoded):
         return np.where(encoded < 0, 0, 2 * encoded - 1).astype(np.int8)
 
-    def label_probabilities(self, scores, slope):
-        from scipy.special import expit  # here, for it takes a while and classes do not need it
+    def by_question(self, scores):
+        return [np.stack([-f / 2, f / 2], axis=1) for f in scores.T]
 
-        return expit(slope * scores)
+    def label_probabilities(self, answers):
+        return np.stack([p[:, 1] for p in answers], axis=1)
 
     def question_of(self, label):
         return label
@@ -198,8 +205,8 @@ class Binary(_Alone):
     def answer_of_one(self, scores):
         return self.classes[0][int(scores[0] > 0)]
 
-    def probabilities(self, scores, slope):
-        p = self.label_probabilities(scores, slope)[:, 0]
+    def probabilities(self, of_labels):
+        p = of_labels[:, 0]
         return np.stack([1.0 - p, p], axis=1)
 
     def probability_names(self, targets):
@@ -231,8 +238,8 @@ class MultiLabel(_Alone):
     def answer(self, scores):
         return (scores > 0).astype(np.intp)
 
-    def probabilities(self, scores, slope):
-        return self.label_probabilities(scores, slope)
+    def probabilities(self, of_labels):
+        return of_labels
 
     @property
     def question_names(self):
@@ -270,13 +277,11 @@ class _Tasks(LabelKind):
             signs[rows, part.start + encoded[rows, t]] = 1
         return signs
 
-    def _by_task(self, scores: np.ndarray, slope: float) -> list[np.ndarray]:
-        from scipy.special import softmax  # here, for it takes a while and classes do not need it
+    def by_question(self, scores):
+        return [scores[:, part] for part in self.tasks]
 
-        return [softmax(slope * scores[:, part], axis=1) for part in self.tasks]
-
-    def label_probabilities(self, scores, slope):
-        return np.concatenate(self._by_task(scores, slope), axis=1)
+    def label_probabilities(self, answers):
+        return np.concatenate(answers, axis=1)
 
     def question_of(self, label):
         return int(np.searchsorted(self.task_start, label, side="right")) - 1
@@ -309,8 +314,8 @@ class MultiClass(_Tasks):
     def answer_of_one(self, scores):
         return self.classes[0][scores.argmax()]
 
-    def probabilities(self, scores, slope):
-        return self._by_task(scores, slope)[0]
+    def probabilities(self, of_labels):
+        return of_labels
 
 
 class MultiTask(_Tasks):
@@ -333,8 +338,8 @@ class MultiTask(_Tasks):
         alike = len({c.dtype.kind for c in columns}) == 1
         return np.stack(columns if alike else [c.astype(object) for c in columns], axis=1)
 
-    def probabilities(self, scores, slope):
-        return self._by_task(scores, slope)
+    def probabilities(self, of_labels):
+        return [of_labels[:, part] for part in self.tasks]
 
     @property
     def question_names(self):

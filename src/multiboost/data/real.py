@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from .kind import KINDS, TargetKind
+from .table import refuse_lazy
 from .target import Target
+from .weighting import check_sum
 
 
 @KINDS.register
@@ -160,6 +162,7 @@ class Real(TargetKind):
 
 def as_numbers(y) -> np.ndarray:
     """y as float64, (n,) or (n, targets); NaN is unknown."""
+    refuse_lazy(y, "y")
     found = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if found.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold real numbers")
@@ -265,6 +268,9 @@ class RealTarget(Target):
         """
         return (self.loss.losses(scores, self).sum(axis=1) - self._floor) / (self._span or 1.0)
 
+    def constant(self):
+        return self.loss.initial_scores(self)
+
     def error_of(self, error, risk, scores):
         return (risk - float(self._floor.sum())) / (self._span or 1.0)
 
@@ -283,4 +289,6 @@ def weights_of(y: np.ndarray, sample_weight, target_weight) -> np.ndarray:
     if sample_weight is not None:
         weights *= sample_weight[:, None]
     weights[np.isnan(y)] = 0.0
+    with np.errstate(over="ignore"):
+        check_sum(weights.sum())
     return weights

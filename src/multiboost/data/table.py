@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections import Counter
+from datetime import date
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from .categories import Categories, Factor, factor_of_array, factor_of_series, is_missing
+
+_DATES = "make numbers of them, such as days since the first, or name the column in nominal_features"
 
 
 def infinite(column: str) -> str:
@@ -278,6 +282,10 @@ class Frame(Table):
                 return np.asarray(series.to_numpy(), dtype=np.float64)
             return np.asarray(series.cast(_float64()).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError) as error:
+            if as_objects and (strange := next((v for v in values if isinstance(v, date)), None)) is not None:
+                raise ValueError(
+                    f"column {self.label(j)} holds {type(strange).__name__}s, not numbers; {_DATES}"
+                ) from error
             raise ValueError(f"column {self.label(j)} does not hold numbers: {error}") from error
 
     def columns(self, first, last):
@@ -333,6 +341,19 @@ def _float64():
     return nw.Float64
 
 
+def refuse_lazy(values, what: str) -> None:
+    """Refuse a frame that is only a promise.
+
+    Parameters
+    ----------
+    values : anything
+    what : str
+        How messages call it.
+    """
+    if type(values).__name__ == "LazyFrame":
+        raise ValueError(f"{what} is a LazyFrame, whose rows are not there yet; collect() it first")
+
+
 def is_frame(X) -> bool:
     """Whether X is a data frame of one of the libraries we know."""
     kind = type(X)  # the frame itself would list all its columns to answer
@@ -350,5 +371,11 @@ def as_table(X) -> Table:
     if is_frame(X):
         import narwhals as nw
 
-        return Frame(nw.from_native(X, eager_only=True))
+        refuse_lazy(X, "X")
+        try:
+            return Frame(nw.from_native(X, eager_only=True))
+        except nw.exceptions.DuplicateError as error:
+            names = Counter(map(str, getattr(X, "column_names", X.columns)))
+            twice = ", ".join(repr(name) for name, count in names.items() if count > 1)
+            raise ValueError(f"several columns of X have the same name: {twice}; rename them") from error
     return DenseTable(np.asarray(X))

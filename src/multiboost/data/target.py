@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .kinds import LabelKind
-from .weighting import class_factors, initial_weights
+from .weighting import check_sum, class_factors, initial_weights
 
 
 class Target:
@@ -68,9 +68,11 @@ class Target:
             question = [kind.question_of(k) for k in range(kind.n_labels)]
             weights = weights * class_factors(kind, encoded, class_weight)[:, question]
         weights[signs == 0] = 0.0
-        total = weights.sum()
+        with np.errstate(over="ignore"):
+            total = weights.sum()
         if not total > 0:
             raise ValueError("all weights are zero (sample_weight times label_weight); nothing is left to learn from")
+        check_sum(total)
         weights /= total
         self.signed = weights * signs
         self.wanted = np.zeros((0, kind.n_labels))
@@ -109,6 +111,13 @@ class Target:
         part.start, part.adds = None if self.start is None else self.start[rows], self.adds
         return part
 
+    def answers(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of every question the right answers, -1 where unknown, and the weights of the rows, (n,) each."""
+        if not self.kind.tasks:
+            return [(np.where(a == 0, -1, (a > 0).astype(np.intp)), np.abs(a)) for a in self.signed.T]
+        true = np.where(self.task_class < 0, -1, self.task_class - self.kind.task_start[:-1])
+        return list(zip(true.T, self.task_weight.T, strict=True))
+
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All that rounds depend on, for fingerprints."""
         return self.signed, self.wanted, self.group_start
@@ -117,6 +126,21 @@ class Target:
     def n_pairs(self) -> float:
         """How many pairs of the mean weight there are: the unit of a ridge."""
         return float(np.count_nonzero(self.signed))
+
+    def constant(self) -> np.ndarray:
+        """The scores of the best model that looks at no column, (K,).
+
+        Half the logarithms of the shares of classes, half the log odds of labels that stand alone: the majority wins,
+        and with the slope of theory probabilities are the shares.
+        """
+        positive = np.maximum(self.signed, 0.0).sum(axis=0)
+        tiny = 1.0 / max(1.0, self.n_pairs)
+        if not self.kind.tasks:
+            return 0.5 * np.log((positive + tiny) / (np.maximum(-self.signed, 0.0).sum(axis=0) + tiny))
+        found = np.empty(self.n_labels)
+        for part in self.kind.tasks:
+            found[part] = 0.5 * np.log((positive[part] + tiny) / (positive[part] + tiny).sum())
+        return found
 
     def error_of(self, error: float, risk: float, scores: np.ndarray) -> float:
         """The error of the training set, from the weight of the wrong labels, the risk, or the scores (n, K)."""

@@ -85,6 +85,12 @@ def _label_weight(kind: LabelKind, label_weight, n: int) -> np.ndarray:
     return w
 
 
+def check_sum(total: float) -> None:
+    """Refuse weights whose sum is beyond all numbers."""
+    if not np.isfinite(total):
+        raise ValueError("the weights are so large that their sum is not a number; divide them, only ratios matter")
+
+
 def class_factors(kind: LabelKind, encoded: np.ndarray, class_weight) -> np.ndarray:
     """What ``class_weight`` multiplies the weights of each row by, (n, questions).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..base import base_learner_from
 from ..boosting.auto import Wishes, plan_of
+from ..calibration import Calibration, Margin
 from ..losses import LOSSES
 from ..samplers import AllRows
 from .labels import LabelBooster
@@ -86,4 +87,4 @@ class AdaBoostMHClassifier(LabelBooster):
         )
 
     def _plan(self, binned, target, team):
-        return plan_of(self._wishes(), target)
+        return plan_of(self._wishes(), target), Calibration(Margin())

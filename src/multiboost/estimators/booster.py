@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +18,25 @@ from ..base import Product, Tree, base_learner_from
 from ..base.stump import Cut
 from ..boosting.auto import Wishes
 from ..boosting.callbacks import Callback, EveryRound
+from ..boosting.comparison import comparing
 from ..boosting.held_out import HeldOut
 from ..boosting.plan import Plan
+from ..boosting.ruler import Ruler
 from ..boosting.run import Run, Start
-from ..boosting.sharpness import median_margin, slope_of
+from ..calibration import Calibration
 from ..data.binned import Binned
 from ..data.kind import TargetKind
 from ..data.layout import WIDE
 from ..data.ranked import by_query
 from ..data.table import Table
 from ..data.target import Target
+from ..kernels.compiler import when_compiling
 from ..kernels.team import Team
 from ..kernels.warm import warm
+from ..memory import need
 from ..model.before import Before
-from ..model.model import Columns, Model
+from ..model.ensemble import Ensemble
+from ..model.model import STEEPEST, Columns, Model
 from ..ranking.queries import Queries
 from .checkpoint import Checkpoint, Resumed
 from .fitted import Fitted, of_columns
@@ -37,7 +44,10 @@ from .parameters import PARAMETERS
 from .saving import saved_parameters
 from .start import before_of, check_init, given_scores, start_of
 from .threads import thread_count
-from .validation import check_cuts, check_table, check_weights, learn_table
+from .validation import check_callbacks, check_cuts, check_table, check_weights, learn_table
+
+_PAIR = 40  # bytes, about, that a fit needs for a pair of a row and a label: labels, weights, F, G, H
+_COMPILING = "compiling kernels, once for this machine: some seconds"
 
 
 @dataclass
@@ -83,8 +93,16 @@ class Booster(Fitted, ABC):
         """What the parameters say of the plan."""
 
     @abstractmethod
-    def _plan(self, binned: Binned, target: Target, team: Team) -> Plan:
-        """The plan for a training set."""
+    def _plan(self, binned: Binned, target: Target, team: Team) -> tuple[Plan, Calibration | None]:
+        """The plan for a training set, and the calibration that was learned with it, None where answers have none."""
+
+    def _calibrated(self, run: Run, n_rounds: int, data: _Table) -> Calibration | None:
+        """A calibration that is learned after the run, None where there is none."""
+        return None
+
+    def _needs_bins(self) -> bool:
+        """Whether `_calibrated` makes runs of its own."""
+        return False
 
     # What all of them do.
 
@@ -134,6 +152,15 @@ class Booster(Fitted, ABC):
         self.check_parameters()
         if init_scores is not None and getattr(self, "init", None) is not None:
             raise ValueError("init and init_scores both say where boosting starts; use one of them")
+        lines = [EveryRound()] if self.verbose else []
+        watching = [*lines, *check_callbacks(callbacks)]
+        for callback in watching:
+            callback.begin_fit()
+
+        def tell(text: str) -> None:
+            for callback in watching:
+                callback.notice(text)
+
         going_on = self.warm_start and hasattr(self, "model_")
         resumed = _resumed(resume, checkpoint)
         if resumed is not None and going_on:
@@ -146,7 +173,11 @@ class Booster(Fitted, ABC):
                 f"checkpoint: a run that starts from {type(data.before.estimator).__name__} cannot be written to a "
                 "file; start from an estimator of multiboost, or give its scores to fit as init_scores"
             )
-        with Team(thread_count(self.n_jobs)) as team, self._warm(team, data.table):
+        with (
+            when_compiling(lambda: tell(_COMPILING)),
+            Team(thread_count(self.n_jobs)) as team,
+            self._warm(team, data.table),
+        ):
             if data.before is not None:
                 data.target.start = data.before.scores(data.table, team, data.target.kind)
             binned = Binned.of(
@@ -156,27 +187,40 @@ class Booster(Fitted, ABC):
                 binned.digest()  # while the bins are there
             if going_on:
                 plan, start = self.plan_, self._start(data, team)
+                calibration = self.model_.calibration
             elif resumed is not None:
                 plan, start = resumed.plan, resumed.start(data.target.signed.shape)
+                calibration = resumed.model.calibration
             else:
-                plan, start = self._plan(binned, data.target, team), None
+                with comparing(min((c.seconds_left() for c in watching), default=inf), tell):
+                    (plan, calibration), start = self._plan(binned, data.target, team), None
             rounds = self._rounds_to_go(plan, start)
             held_out = None if validation is None else self._held_out(validation, data, plan, team)
-            run = Run(plan, binned, data.target, team, start, held_out, last=True)
+            run = Run(plan, binned, data.target, team, start, held_out, last=not self._needs_bins())
             if resumed is not None:
                 resumed.check(run)
             if provenance is None and going_on:
                 provenance = self.data_
 
             def model_of(n_rounds: int) -> Model:
-                return self._model(run, data, n_rounds, provenance)
+                return self._model(run, data, n_rounds, provenance, calibration)
 
-            every = [EveryRound(max(1, rounds // 10) if self.verbose == 1 else 1)] if self.verbose else []
+            for every in lines:
+                every.step = max(1, rounds // 10) if self.verbose == 1 else 1
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
-            keep = run.run(rounds, [*every, *(callbacks or []), *saved])
-            if run.n_rounds == 0:
+            keep = run.run(rounds, [*watching, *saved])
+            if run.n_rounds == 0 and not data.target.kind.adds_up:
                 few = " of 1 sample" if data.target.n_rows == 1 else ""
                 raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
+            if run.n_rounds == 0:
+                run.add_constant()
+                keep = 1
+                warnings.warn(
+                    f"nothing can be learned from this table: {run.stopped}; all rows get the same prediction",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            calibration = self._calibrated(run, keep, data) or calibration
             model = model_of(keep)
         self._become(model, plan)
         if run.stopped and self.verbose:
@@ -208,6 +252,11 @@ class Booster(Fitted, ABC):
         check_length(table, labels)
         sample_weight = check_weights(sample_weight, table.n_rows)
         kind = self.model_.kind if going_on else recognise(sample_weight, pair_weight)
+        need(
+            _PAIR * table.n_rows * kind.n_labels,
+            f"{table.n_rows} rows times {kind.n_labels} {'classes or labels' if kind.n_labels > 1 else 'label'}",
+            "take fewer rows, or join classes; numbers are predicted by MultiBoostRegressor",
+        )
         if qid is not None:
             table, labels, sample_weight, qid = _by_query(table, labels, sample_weight, qid)
         target = self._target(kind, labels, sample_weight, pair_weight, training=True, qid=qid)
@@ -268,16 +317,27 @@ class Booster(Fitted, ABC):
             )
         return wanted - made
 
-    def _model(self, run: Run, data: _Table, n_rounds: int, provenance: dict | None) -> Model:
-        """The first ``n_rounds`` rounds of a run as a model."""
+    def _ruler(self, run: Run, data: _Table, n_rounds: int) -> tuple[Ensemble, Ruler]:
+        """The first ``n_rounds`` rounds of a run, and how large their scores are."""
         ensemble, scores = run.ensemble(n_rounds), run.scores
         if n_rounds < run.n_rounds:
             scores = ensemble.scores(data.table, run.team, start=data.target.start)
+        return ensemble, Ruler.of(data.target, scores, float(ensemble.size.sum()))
+
+    def _model(
+        self, run: Run, data: _Table, n_rounds: int, provenance: dict | None, calibration: Calibration | None
+    ) -> Model:
+        """The first ``n_rounds`` rounds of a run as a model."""
+        ensemble, slope = run.ensemble(n_rounds), STEEPEST
+        if calibration is not None:
+            ensemble, ruler = self._ruler(run, data, n_rounds)
+            slope = ruler.slope(calibration.unit)
         return Model(
             ensemble=ensemble,
             kind=data.target.kind,
             columns=data.columns,
-            slope=slope_of(run.plan.sharpness, median_margin(data.target, scores)),
+            slope=slope,
+            calibration=calibration,
             plan=run.plan.to_dict(),
             history={name: np.array(values[:n_rounds]) for name, values in run.history.items()},
             state=run.learned(n_rounds),
@@ -285,6 +345,7 @@ class Booster(Fitted, ABC):
             data=provenance,
             estimator=type(self).__name__,
             parameters=saved_parameters(self),
+            stopped=run.stopped,
             before=data.before,
         )
 

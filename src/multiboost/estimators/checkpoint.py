@@ -77,7 +77,7 @@ class Resumed:
 
     def __init__(self, path):
         self.path = path
-        self.model, header, arrays = load_with(path)
+        self.model, header, arrays = load_with(path, (SCORES,))
         if not isinstance(header.get("run"), dict) or SCORES not in arrays:
             raise ModelFileError(f"{path} is a model, not a checkpoint: a run cannot go on from it")
         if header["schema"] < 2:

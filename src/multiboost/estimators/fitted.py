@@ -61,6 +61,7 @@ class Fitted(BaseEstimator):
             "history_": model.history,
             "n_estimators_": model.n_rounds,
             "n_iter_": model.n_rounds,
+            "stop_reason_": model.stopped or f"all {model.n_rounds} rounds were made",
             "base_learner_": plan.base_learner,
             "loss_": plan.loss.name,
             "learning_rate_": plan.learning_rate,

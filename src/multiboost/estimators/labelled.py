@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -11,6 +12,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..calibration import Calibration
 from ..kernels.team import Team
 from ..kernels.walk import EVAL
 from ..lean.exits import early_exit
@@ -33,7 +35,7 @@ class Labelled(ClassifierMixin, Fitted):
         return tags
 
     def _attributes(self, model: Model) -> dict[str, Any]:
-        return {"classes_": model.kind.public_classes, "slope_": model.slope}
+        return {"classes_": model.kind.public_classes, "slope_": model.slope, "calibration_": model.calibration}
 
     def decision_function(self, X):
         """Scores F: one for each label, or for binary targets one for the second class.
@@ -65,11 +67,9 @@ class Labelled(ClassifierMixin, Fitted):
             yield self.model_.shaped(scores).copy()
 
     def predict_proba(self, X):
-        """Probabilities, softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
+        """Probabilities: scores times ``slope_``, calibrated by ``calibration_``.
 
-        The slope c is ``slope_``: 2, the slope of theory, or less where the margins of the training set are large,
-        min(2, s / median margin).  Where plans were compared, s is what gave the held-out rows the least log-loss,
-        else 6.
+        They say how sure the model is; `predict` does not look at them.
 
         Parameters
         ----------
@@ -220,6 +220,24 @@ class Labelled(ClassifierMixin, Fitted):
         """
         check_is_fitted(self)
         return predict_lazily(self.model_, rows, features)
+
+    def recalibrated(self, calibration: Calibration, slope: float):
+        """A copy of the fitted estimator with other probabilities; see `Calibrated`.
+
+        Parameters
+        ----------
+        calibration : Calibration
+        slope : float
+            Scores are multiplied by it before they are calibrated.
+
+        Returns
+        -------
+        The same kind of estimator
+        """
+        check_is_fitted(self)
+        other = copy.copy(self)
+        other._become(replace(self.model_, calibration=calibration, slope=float(slope)), self.plan_)
+        return other
 
     def margins(self, X, y):
         """Margins F Y, divided by the sum of the sizes of all votes: from -1 to 1.

@@ -7,11 +7,31 @@ import warnings
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from ..data.kinds import as_labels, recognise, unknown_labels
-from ..data.table import is_frame
+from ..data.kinds import LabelKind, as_labels, recognise, unknown_labels
+from ..data.table import is_frame, refuse_lazy
 from ..data.target import Target
 from .booster import Booster
 from .labelled import Labelled
+from .validation import refuse_unknown
+
+_MANY = 20  # classes, from which on rare ones are worth a word
+
+
+def _sensible(kind: LabelKind, labels: np.ndarray) -> LabelKind:
+    """The same kind; a warning where classes look like numbers or identifiers."""
+    if kind.is_single and len(kind.classes[0]) >= _MANY:
+        classes, count = np.unique(labels, return_counts=True)
+        if np.mean(count <= 2) > 0.5:
+            what = "a number to be predicted? Then use MultiBoostRegressor"
+            if classes.dtype.kind not in "iufb":
+                what = "an identifier? Then it is not a class to be learned"
+            warnings.warn(
+                f"y has {len(classes)} classes in {len(labels)} rows, and most of them have one or two rows: is this "
+                f"{what}",
+                UserWarning,
+                stacklevel=6,
+            )
+    return kind
 
 
 class LabelBooster(Labelled, Booster):
@@ -31,6 +51,7 @@ class LabelBooster(Labelled, Booster):
         checkpoint_every=60.0,
         resume=None,
         provenance=None,
+        **unknown,
     ):
         """Boost ``n_estimators`` rounds.
 
@@ -68,6 +89,7 @@ class LabelBooster(Labelled, Booster):
         -------
         self
         """
+        refuse_unknown(self, unknown)
         return self._fit(
             X, y, sample_weight, label_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
             checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
@@ -76,6 +98,7 @@ class LabelBooster(Labelled, Booster):
     def _kind(self, y):
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        refuse_lazy(y, "y")
         names = None
         if is_frame(y) and hasattr(y, "columns"):
             names = [str(name) for name in getattr(y, "column_names", y.columns)]
@@ -94,7 +117,7 @@ class LabelBooster(Labelled, Booster):
             raise ValueError("Input y contains NaN or infinity; every sample of a single-label target needs its class")
         if labels.ndim == 1 and labels.dtype.kind == "O" and unknown_labels(labels).any():
             raise ValueError("Input y contains NaN or None; every sample of a single-label target needs its class")
-        return labels, lambda sample_weight, pair_weight: recognise(labels, names)
+        return labels, lambda sample_weight, pair_weight: _sensible(recognise(labels, names), labels)
 
     def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         # Of a validation set there are no label weights.

@@ -130,6 +130,8 @@ class MedianBoostRegressor(RealBooster):
 
     # Target and plan.
 
+    _targets = MedianTarget
+
     def _loss(self):
         return self.answer_loss_
 
@@ -142,9 +144,6 @@ class MedianBoostRegressor(RealBooster):
     def _kind(self, y):
         numbers, recognise = super()._kind(y)
         return numbers, lambda *weights: Medians.like(recognise(*weights))
-
-    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
-        return MedianTarget(kind, y, self.answer_loss_, sample_weight, pair_weight)
 
     def _wishes(self) -> Wishes:
         return Wishes(
@@ -170,7 +169,7 @@ class MedianBoostRegressor(RealBooster):
             h = learner.regressor(problem)
             rest = target.numbers if h is None else target.numbers - h.outputs()
             eps = quantile_of(np.abs(rest[:, 0]), target.signed[:, 0], _NEAR)
-        return replace(plan, base_learner=Within(float(eps), learner.base))
+        return replace(plan, base_learner=Within(float(eps), learner.base)), None
 
     def _held_out(self, validation, data, plan, team):
         return HeldOutVotes(super()._held_out(validation, data, plan, team), plan.base_learner.is_hit)

@@ -182,7 +182,7 @@ class MultiBoostRanker(Booster):
         )
 
     def _plan(self, binned, target, team):
-        return choose_ranked_plan(self._wishes(), target)
+        return choose_ranked_plan(self._wishes(), target), None
 
     def _kind(self, y):
         if y is None:

@@ -119,4 +119,4 @@ class MultiBoostRegressor(RealBooster):
         return wishes_of(self, loss=loss)
 
     def _plan(self, binned, target, team):
-        return choose_real_plan(self._wishes(), binned, target, team, self.n_estimators)
+        return choose_real_plan(self._wishes(), binned, target, team, self.n_estimators), None

@@ -220,6 +220,22 @@ PARAMETERS: dict[str, Parameter] = {
             float, 0, above=True, option="ridge", short="Of Newton's steps.",
         ),
         Parameter(
+            "calibration", "str, Calibrator or None",
+            'From scores to probabilities: "matrix", "diagonal", "quadratic" (two classes, labels), "temperature", '
+            '"sigmoid", "platt", "isotonic", which learn from rows that were not trained on; "margin", "shift", '
+            '"theory", which do not; the name of a registered calibration, or a Calibrator.  "auto" is what '
+            "measurements found best.  None is the slope of theory.",
+            is_open=True, option="calibration",
+            short="auto, matrix, diagonal, quadratic, temperature, sigmoid, platt, isotonic, margin, shift or theory.",
+        ),
+        Parameter(
+            "calibration_cv", 'int, "validation" or None',
+            "The rows that a calibration learns from: None are those that were held out where settings were compared, "
+            "by runs of 50 rounds; a number is that of folds, each held out of a run as long as the model's own; "
+            '"validation" is the validation set of ``fit``.',
+            is_open=True,
+        ),
+        Parameter(
             "n_jobs", "int or None",
             "Threads.  None means the processors that this process may use, and one inside a worker of joblib.  "
             "The model does not depend on it, bit for bit.",

@@ -11,10 +11,20 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.real import RealTarget, as_numbers, kind_of, weights_of
-from ..data.table import is_frame
+from ..data.table import is_frame, refuse_lazy
 from ..losses import Loss
 from ..model.model import Model
 from .booster import Booster
+from .validation import refuse_unknown
+
+
+def check_varies(y: np.ndarray, known: np.ndarray) -> None:
+    """Refuse targets that are all constant, (n, targets); one of several may be."""
+    known = known[:, :: known.shape[1] // y.shape[1]]  # quantiles of a target are known together
+    columns = [column[of_column] for column, of_column in zip(y.T, known.T, strict=True)]
+    if all((column == column[0]).all() for column in columns if column.size):
+        samples = f"{len(y)} sample{'' if len(y) == 1 else 's'}"
+        raise ValueError(f"y is constant, {columns[0][0]:g} in {samples}: there is nothing to learn")
 
 
 class RealBooster(RegressorMixin, Booster):
@@ -39,6 +49,7 @@ class RealBooster(RegressorMixin, Booster):
         checkpoint_every=60.0,
         resume=None,
         provenance=None,
+        **unknown,
     ):
         """Boost ``n_estimators`` rounds.
 
@@ -63,6 +74,7 @@ class RealBooster(RegressorMixin, Booster):
         -------
         self
         """
+        refuse_unknown(self, unknown)
         return self._fit(
             X, y, sample_weight, target_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
             checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
@@ -78,6 +90,7 @@ class RealBooster(RegressorMixin, Booster):
         """y as an array, and the names of its columns."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
+        refuse_lazy(y, "y")
         names = None
         if is_frame(y) and hasattr(y, "columns"):
             names = [str(name) for name in getattr(y, "column_names", y.columns)]
@@ -105,11 +118,16 @@ class RealBooster(RegressorMixin, Booster):
             numbers, weights_of(numbers.reshape(len(numbers), -1), sample_weight, pair_weight), self._loss(), names
         )
 
-    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
-        return RealTarget(kind, y, self._loss(), sample_weight, pair_weight)
+    _targets: type[RealTarget] = RealTarget
 
-    def _model(self, run, data, n_rounds, provenance):
-        model = super()._model(run, data, n_rounds, provenance)
+    def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
+        target = self._targets(kind, y, self._loss(), sample_weight, pair_weight)
+        if training:
+            check_varies(y.reshape(len(y), -1), target.signed > 0)
+        return target
+
+    def _model(self, run, data, n_rounds, provenance, calibration):
+        model = super()._model(run, data, n_rounds, provenance, calibration)
         if run.plan.offsets:
             model.kind = model.kind.with_offset(run.plan.offsets)
         return model

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.registry import base_learner_from, learner_from_dict, learner_to_dict, spec_of
 from ..boosting.plan import Plan
+from ..calibration import CALIBRATORS
 from ..losses import LOSSES
 from ..model.model import Model
 from ..model.modelfile import ModelFileError
@@ -20,7 +21,13 @@ from .start import written
 
 # Parameters that say how to compute, not what: they leave no trace in the model.
 _NOT_SAVED = ("n_jobs", "verbose")
-_REGISTRIES = {"loss": LOSSES, "step": STEPS, "row_sampler": ROW_SAMPLERS, "column_sampler": COLUMN_SAMPLERS}
+_REGISTRIES = {
+    "loss": LOSSES,
+    "step": STEPS,
+    "row_sampler": ROW_SAMPLERS,
+    "column_sampler": COLUMN_SAMPLERS,
+    "calibration": CALIBRATORS,
+}
 # Where the estimators are that a file may name; others are known once their module is imported.
 _HOMES = (
     "multiboost_classifier", "multiboost_regressor", "multiboost_ranker", "adaboost_mh", "median_boost", "mddag",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from numbers import Integral
 
 import numpy as np
@@ -12,9 +13,25 @@ from sklearn.utils.validation import _check_sample_weight, check_array, validate
 
 from ..base import Column
 from ..base.stump import Cut
+from ..boosting.callbacks import Callback
 from ..data.table import Table, as_table, is_frame
+from ..data.weighting import check_sum
 from ..kernels.subset import NOMINAL
+from ..memory import need
 from ..model.model import Columns
+
+# What other packages call arguments of fit.
+_CALLED_HERE = {
+    "eval_set": "validation=(X, y), one set",
+    "valid_sets": "validation=(X, y), one set",
+    "eval_sample_weight": "the third of validation=(X, y, sample_weight)",
+    "early_stopping_rounds": "callbacks=[EarlyStopping(50)] with validation=(X, y)",
+    "categorical_feature": "the parameter nominal_features",
+    "cat_features": "the parameter nominal_features",
+}
+
+
+_COLUMN = 1000  # bytes, about, that a fit needs for a column, whatever is in it
 
 
 class _Door(BaseEstimator):
@@ -34,6 +51,7 @@ def learn_table(estimator, X, nominal_features=None) -> tuple[Table, Columns]:
     """
     door = _Door()
     table = _check_shape(estimator, door, X, reset=True, nominal=nominal_features is not None)
+    need(_COLUMN * table.n_columns, f"{table.n_columns} columns", "leave columns out, or number them without gaps")
     nominal = nominal_mask(nominal_features, table)
     categories = table.with_categories(nominal) if nominal.any() else None
     return table, Columns(door.n_features_in_, getattr(door, "feature_names_in_", None), categories)
@@ -142,6 +160,8 @@ def _check_shape(estimator, door, X, *, reset: bool, nominal: bool) -> Table:
             text = str(error).rstrip(".")
             raise ValueError(f"{text}. Name the columns of text in nominal_features if they are nominal.") from error
         raise
+    except TypeError as error:  # of Python objects that are no numbers, such as dates
+        raise ValueError(f"X does not hold numbers: {error}; make numbers of them, or pass a data frame") from error
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must hold real numbers")
     validate_data(door, X, reset=reset, skip_check_array=True)
@@ -187,9 +207,37 @@ def check_weights(sample_weight, n_rows: int) -> np.ndarray | None:
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])
         raise ValueError(f"sample_weight[{row}] is negative ({weights[row]}); a weight is at least 0")
+    with np.errstate(over="ignore"):
+        check_sum(weights.sum())
     if not weights.sum() > 0:
         raise ValueError("sample_weight is zero everywhere; at least one sample must have weight")
     return weights
+
+
+def check_callbacks(callbacks) -> Sequence[Callback]:
+    """Callbacks as a list; None is none of them."""
+    if callbacks is None:
+        return []
+    if isinstance(callbacks, Callback) or (isinstance(callbacks, type) and issubclass(callbacks, Callback)):
+        name = callbacks.__name__ if isinstance(callbacks, type) else type(callbacks).__name__
+        raise ValueError(f"callbacks must be a list: write callbacks=[{name}(...)]")
+    try:
+        given = list(callbacks)
+    except TypeError as error:
+        raise ValueError(f"callbacks must be a list of callbacks; got {callbacks!r}") from error
+    for callback in given:
+        if isinstance(callback, type) and issubclass(callback, Callback):
+            raise ValueError(f"callbacks has the class {callback.__name__}; make one of it: {callback.__name__}(...)")
+        if not isinstance(callback, Callback):
+            raise ValueError(f"callbacks has {callback!r}, which is no multiboost.Callback")
+    return given
+
+
+def refuse_unknown(estimator, unknown: dict) -> None:
+    """Refuse arguments of ``fit`` that there are not, with a word on what the same thing is called here."""
+    for name in unknown:
+        hint = f"; here it is {_CALLED_HERE[name]}" if name in _CALLED_HERE else ""
+        raise TypeError(f"{type(estimator).__name__}.fit() got an unexpected keyword argument {name!r}{hint}")
 
 
 def seed_of(random_state) -> int:

@@ -39,7 +39,7 @@ def most_frequent(outcome: Outcome) -> np.ndarray:
 
 def always(outcome: Outcome) -> Outcome:
     """The outcome of giving the most frequent answers; its scores remain the model's."""
-    same = Outcome(outcome.answers, outcome.scores, outcome.n_rounds, outcome.size, outcome.slope, outcome.loss)
+    same = Outcome(outcome.answers, outcome.scores, outcome.n_rounds, outcome.size, outcome.model, outcome.loss)
     same.guesses = np.broadcast_to(most_frequent(outcome), outcome.answers.encoded.shape)
     return same
 

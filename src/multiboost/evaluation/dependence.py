@@ -72,9 +72,10 @@ def partial_dependence(clf, X, columns, *, n_points=N_POINTS, max_rows=MOST_ROWS
         Without columns that hold nothing but missing values.
     """
     view, model = view_of(clf), clf.model_
-    if model.ensemble.phi:
+    if model.asks_others:
         raise ValueError(
-            "models of FromClassifier see rows in the user's own form; use scikit-learn's partial_dependence"
+            "the model asks estimators that see rows in the user's own form (FromClassifier, init); use "
+            "scikit-learn's partial_dependence"
         )
     table = check_table(clf, X)
     rows = some_rows(table.n_rows, max_rows)
@@ -90,7 +91,7 @@ def partial_dependence(clf, X, columns, *, n_points=N_POINTS, max_rows=MOST_ROWS
             for value in grid:
                 array[:, j] = value
                 scores = model.scores(EncodedTable(array, model.columns.categories), team)
-                values.append(view.said(model.kind, scores, model.slope).mean(axis=0).tolist())
+                values.append(view.said(model, scores).mean(axis=0).tolist())
             array[:, j] = kept
             shown = None if names is None else [names[int(v)] for v in grid]
             found.append(Dependence(int(j), column_names(clf)[j], grid.tolist(), shown, values))

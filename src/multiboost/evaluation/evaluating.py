@@ -38,26 +38,24 @@ class View:
     answers : callable
         ``(clf, y, sample_weight)`` -> what is right for some rows, the same after every round.
     outcome : callable
-        ``(answers, scores, n_rounds, size, slope, loss)`` -> that beside the scores of a round.
+        ``(answers, scores, n_rounds, size, model, loss)`` -> that beside the scores of a round.
     evaluation : callable
         ``(outcome, curves=, n_bins=, n_mistakes=)`` -> numbers.
     said : callable
-        ``(kind, scores, slope)`` -> what users read, (n, columns): probabilities of labels, predictions, or the scores.
+        ``(model, scores)`` -> what users read, (n, columns): probabilities of labels, predictions, or the scores.
     """
 
     answers: Callable[..., Any]
     outcome: Callable[..., Any]
     evaluation: Callable[..., Any]
-    said: Callable[..., np.ndarray] = lambda kind, scores, slope: scores
+    said: Callable[..., np.ndarray] = lambda model, scores: scores
 
 
 VIEWS: dict[type, View] = {  # by the class of a TargetKind; the first that fits
-    Ranks: View(Judgements, Ranked, ranking_of, lambda kind, scores, slope: kind.answer(scores)[:, None]),
-    LabelKind: View(
-        Answers, Outcome, evaluation_of, lambda kind, scores, slope: kind.label_probabilities(scores, slope)
-    ),
+    Ranks: View(Judgements, Ranked, ranking_of, lambda model, scores: model.kind.answer(scores)[:, None]),
+    LabelKind: View(Answers, Outcome, evaluation_of, lambda model, scores: model.label_probabilities(scores)),
     Real: View(
-        Numbers, Residuals, regression_of, lambda kind, scores, slope: kind.values(scores).reshape(len(scores), -1)
+        Numbers, Residuals, regression_of, lambda model, scores: model.kind.values(scores).reshape(len(scores), -1)
     ),
 }
 
@@ -89,7 +87,7 @@ def outcome_of(clf, X, y, sample_weight=None, qid=None):
     check_consistent_length(np.empty(table.n_rows), answers.weight)
     with Team(thread_count(clf.n_jobs)) as team:
         scores = model.scores(table, team)
-    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.answer_loss_)
+    return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model, clf.answer_loss_)
 
 
 def staged_outcomes(clf, X, y, sample_weight=None, rounds=None, qid=None) -> Iterator[Any]:
@@ -121,8 +119,7 @@ def staged_outcomes(clf, X, y, sample_weight=None, rounds=None, qid=None) -> Ite
     with Team(thread_count(clf.n_jobs)) as team:
         for t, scores in enumerate(model.staged_scores(table, team), start=1):
             if t in wanted:
-                slope = model.slope_after(t)
-                yield view.outcome(answers, scores, t, float(sizes[t - 1]), slope, clf.answer_loss_)
+                yield view.outcome(answers, scores, t, float(sizes[t - 1]), model, clf.answer_loss_)
             if t == max(wanted):
                 return
 

@@ -141,7 +141,7 @@ class Mistake:
     values: dict[str, float | str | None] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(repr=False)
 class Evaluation(Measures):
     """What a classifier does on labelled rows.
 
@@ -161,6 +161,15 @@ class Evaluation(Measures):
         One minus the mean recall of the classes; mean over tasks or labels.
     log_loss : float or None
         Mean over tasks or labels.
+    log_loss_before : float or None
+        The same with the slope of theory, that is before calibration.
+    brier : float or None
+        Mean of the squared distances of probabilities from what is true, summed over the classes of a task; of a label,
+        and of two classes, that of the label.
+    ece : float or None
+        Expected calibration error: mean of |predicted - frequency| over all pairs of row and label, in bins.
+    reliability : Reliability or None
+        Of all pairs of row and label.
     auc : float or None
         Mean over the labels for which it is defined.
     risk : float or None
@@ -179,7 +188,9 @@ class Evaluation(Measures):
         By how much the constant's error (Hamming loss of several labels) is above the model's.
     """
 
-    HEADLINE: ClassVar[tuple[str, ...]] = ("error", "hamming_loss", "balanced_error", "log_loss", "auc")
+    HEADLINE: ClassVar[tuple[str, ...]] = (
+        "error", "hamming_loss", "balanced_error", "log_loss", "log_loss_before", "brier", "ece", "auc",
+    )  # fmt: skip
 
     kind: str
     n_rows: int
@@ -189,10 +200,14 @@ class Evaluation(Measures):
     hamming_loss: float | None
     balanced_error: float | None
     log_loss: float | None
+    log_loss_before: float | None
+    brier: float | None
+    ece: float | None
     auc: float | None
     risk: float | None
     tasks: list[TaskEvaluation]
     labels: list[LabelEvaluation]
+    reliability: Reliability | None = None
     margins: Margins | None = None
     mistakes: list[Mistake] = field(default_factory=list)
     constant: Constant | None = None
@@ -217,6 +232,8 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
     a = outcome.answers
     tasks = [_task(outcome, q) for q in range(outcome.n_questions)]
     labels = [_label(outcome, k, name, curves, n_bins) for k, name in enumerate(a.kind.label_names())]
+    questions = range(outcome.n_questions)
+    over_all = reliability(*outcome.all_pairs(), n_bins)
     return Evaluation(
         kind=a.kind.name,
         n_rows=len(a.encoded),
@@ -226,10 +243,14 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
         hamming_loss=outcome.hamming_loss(),
         balanced_error=mean_of_known([t.balanced_error for t in tasks]),
         log_loss=mean_of_known([t.log_loss for t in tasks]),
+        log_loss_before=mean_of_known([outcome.log_loss(q, calibrated=False) for q in questions]),
+        brier=mean_of_known([outcome.brier(q) for q in questions]),
+        ece=None if over_all is None else over_all.error,
         auc=mean_of_known([label.auc for label in labels]),
         risk=outcome.risk(),
         tasks=tasks,
         labels=labels,
+        reliability=over_all if curves else None,
         margins=outcome.margins() if curves else None,
         mistakes=_mistakes(outcome, n_mistakes),
         constant=constant_of(outcome),

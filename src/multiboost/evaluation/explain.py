@@ -7,10 +7,12 @@ answers with a vote for every label.  All answers of the terms are multiplied.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..visible import visible
 from .columns import category_names, column_names, names_in_tests
 
 _LISTED = 6  # categories named in a rule before "and more"
@@ -100,6 +102,13 @@ class RoundRules:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
+    def __repr__(self) -> str:
+        n_tests = sum(len(term.tests) for term in self.terms)
+        return f"<round {self.round}: {n_tests} {'test' if n_tests == 1 else 'tests'}; print it for its rules>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>round {self.round}</b><pre>{escape(str(self))}</pre>"
+
     def lines(self, max_lines: int = _LINES, max_votes: int = _VOTES) -> list[str]:
         """The round as indented text.
 
@@ -119,7 +128,7 @@ class RoundRules:
         if len(lines) > max_lines:
             left_out = len(lines) - max_lines
             lines = lines[:max_lines] + [f"... {left_out} more lines"]
-        return lines
+        return [visible(line) for line in lines]
 
     def _walk(self, term: TermRules, node: int, indent: str, lines: list[str], seen: dict, max_votes: int) -> None:
         if node < 0:

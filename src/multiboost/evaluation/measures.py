@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,8 +82,9 @@ class Measures:
         """
         return json.dumps(finite(self.to_dict()), **{"allow_nan": False, **options})
 
-    def __str__(self) -> str:
-        lines = [f"{self.kind}, {self.n_rows} rows, {self.n_rounds} rounds"]
+    def _lines(self) -> list[tuple[str, str]]:
+        """Names and numbers of the headline, and the risk."""
+        lines = []
         for name in (*self.HEADLINE, "risk"):
             value = getattr(self, name)
             if value is None and name in self.SOME:
@@ -90,9 +92,29 @@ class Measures:
             called = self.CALLED.get(name, name).replace("_", " ")
             interval = self.intervals.get(name)
             beside = f"  ({interval.low:.4f} to {interval.high:.4f})" if interval else ""
-            lines.append(f"{called:>15}  {'undefined' if value is None else f'{value:.4f}'}{beside}")
+            lines.append((called, f"{'undefined' if value is None else f'{value:.4f}'}{beside}"))
+        return lines
+
+    @property
+    def _title(self) -> str:
+        return f"{self.kind}, {self.n_rows} rows, {self.n_rounds} rounds"
+
+    def _beside(self) -> list[str]:
+        """The numbers of a model that looks at nothing, in a line."""
         compared = self.comparison()
-        return "\n".join([*lines, f"beside {compared.what}: {compared.numbers}"] if compared else lines)
+        return [f"beside {compared.what}: {compared.numbers}"] if compared else []
+
+    def __str__(self) -> str:
+        return "\n".join([self._title, *(f"{name:>15}  {value}" for name, value in self._lines()), *self._beside()])
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(f"{name} {value.partition('  ')[0]}" for name, value in self._lines())
+        return f"<{type(self).__name__}: {self._title}; {numbers}>"
+
+    def _repr_html_(self) -> str:
+        rows = (f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in self._lines())
+        caption = "<br>".join(map(escape, [self._title, *self._beside()]))
+        return f"<table><caption>{caption}</caption>{''.join(rows)}</table>"
 
 
 def share(value: float) -> str:

@@ -22,6 +22,7 @@ from ..data.kinds import LabelKind, as_labels
 from ..data.target import Target
 from ..estimators.validation import check_weights
 from ..losses import Loss
+from ..model.model import Model
 from .curves import Margins, margins
 
 _EPS = np.finfo(np.float64).eps  # a probability is kept this far from 0, as scikit-learn does
@@ -90,14 +91,14 @@ class Outcome:
     n_rounds : int
     size : float
         Sum of the sizes of all votes so far, which normalises margins.
-    slope : float
-        Of the link to probabilities.
+    model : Model
+        It says how sure it is.
     loss : Loss
     """
 
-    def __init__(self, answers: Answers, scores: np.ndarray, n_rounds: int, size: float, slope: float, loss: Loss):
+    def __init__(self, answers: Answers, scores: np.ndarray, n_rounds: int, size: float, model: Model, loss: Loss):
         self.answers, self.scores, self.n_rounds = answers, scores, n_rounds
-        self.size, self.slope, self.loss = size, slope, loss
+        self.size, self.model, self.loss = size, model, loss
 
     @property
     def n_questions(self) -> int:
@@ -106,7 +107,7 @@ class Outcome:
     @cached_property
     def probability(self) -> np.ndarray:
         """Probabilities of the labels, (n, K)."""
-        return self.answers.kind.label_probabilities(self.scores, self.slope)
+        return self.model.label_probabilities(self.scores, self.n_rounds)
 
     @cached_property
     def guesses(self) -> np.ndarray:
@@ -114,11 +115,17 @@ class Outcome:
         kind = self.answers.kind
         return np.stack([kind.guess(self.scores, q) for q in range(self.n_questions)], axis=1)
 
-    def true_probability(self, question: int) -> np.ndarray:
+    @cached_property
+    def uncalibrated(self) -> np.ndarray:
+        """The same with the slope of theory."""
+        return self.model.uncalibrated(self.scores)
+
+    def true_probability(self, question: int, calibrated: bool = True) -> np.ndarray:
         """Probability of the right answer, for the rows of a question."""
         a = self.answers
         rows = a.rows(question)
-        return a.kind.chance(self.probability[rows], question, a.encoded[rows, question])
+        probability = self.probability if calibrated else self.uncalibrated
+        return a.kind.chance(probability[rows], question, a.encoded[rows, question])
 
     def question_error(self, question: int) -> float | None:
         """Share of wrong answers, (3.9)."""
@@ -162,14 +169,28 @@ class Outcome:
         pair = a.encoded[rows, question] * k + self.guesses[rows, question]
         return np.bincount(pair, weights=a.weight[rows], minlength=k * k).reshape(k, k)
 
-    def log_loss(self, question: int) -> float | None:
+    def log_loss(self, question: int, calibrated: bool = True) -> float | None:
         """Mean of -ln p of the right answer."""
         a = self.answers
-        return mean(self.surprise(question), a.weight[a.rows(question)])
+        return mean(self.surprise(question, calibrated), a.weight[a.rows(question)])
 
-    def surprise(self, question: int) -> np.ndarray:
+    def surprise(self, question: int, calibrated: bool = True) -> np.ndarray:
         """-ln p of the right answer, for the rows of a question."""
-        return -np.log(np.clip(self.true_probability(question), _EPS, 1.0))
+        return -np.log(np.clip(self.true_probability(question, calibrated), _EPS, 1.0))
+
+    def brier(self, question: int) -> float | None:
+        """Mean of the squared distances of the probabilities of its labels from 0 or 1, added up."""
+        a = self.answers
+        rows = a.rows(question)
+        own = [k for k in range(a.kind.n_labels) if a.kind.question_of(k) == question]
+        off = self.probability[rows][:, own] - (a.signs[rows][:, own] > 0)
+        return mean((off * off).sum(axis=1), a.weight[rows])
+
+    def all_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of all known pairs of row and label: whether the row has it, its probability, and the weight."""
+        a = self.answers
+        known = (a.signs != 0) & (a.weight > 0)[:, None]
+        return a.signs[known] > 0, self.probability[known], np.broadcast_to(a.weight[:, None], known.shape)[known]
 
     def risk(self) -> float | None:
         """The loss that training minimises, with training's initial weights."""

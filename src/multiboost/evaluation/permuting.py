@@ -77,9 +77,10 @@ def permutation_importances(
         The largest increase first.
     """
     view, model = view_of(clf), clf.model_
-    if model.ensemble.phi:
+    if model.asks_others:
         raise ValueError(
-            "models of FromClassifier see rows in the user's own form; use scikit-learn's permutation_importance"
+            "the model asks estimators that see rows in the user's own form (FromClassifier, init); use "
+            "scikit-learn's permutation_importance"
         )
     table = check_table(clf, X)
     check_consistent_length(np.empty(table.n_rows), y)
@@ -101,9 +102,7 @@ def permutation_importances(
 
         def error() -> float:
             scores = model.scores(EncodedTable(array, model.columns.categories), team)
-            outcome = view.outcome(
-                answers, scores, model.n_rounds, float(model.sizes()[-1]), model.slope, clf.plan_.loss
-            )
+            outcome = view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model, clf.plan_.loss)
             value = outcome.measured()
             return np.nan if value is None else value
 

@@ -138,7 +138,7 @@ class RegressionMistake:
     values: dict[str, float | str | None] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(repr=False)
 class RegressionEvaluation(Measures):
     """What a regressor does on rows with known numbers.
 

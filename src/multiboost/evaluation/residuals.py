@@ -93,12 +93,12 @@ class Residuals:
     scores : ndarray (n, K)
         F; not copied, so that one of a staged run is good until the next round.
     n_rounds : int
-    size, slope : float
+    size, model
         As of labels; of no use here.
     loss : Loss
     """
 
-    def __init__(self, answers: Numbers, scores: np.ndarray, n_rounds: int, size: float, slope: float, loss: Loss):
+    def __init__(self, answers: Numbers, scores: np.ndarray, n_rounds: int, size: float, model, loss: Loss):
         self.answers, self.scores, self.n_rounds, self.loss = answers, scores, n_rounds, loss
 
     @cached_property

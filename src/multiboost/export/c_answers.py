@@ -132,7 +132,7 @@ def _probabilities(model: Model, name: str, score: str, scale: str) -> Piece:
     kind, upper = model.kind, name.upper()
     real = "float" if score == "float" else "double"
     exp = "expf" if real == "float" else "exp"
-    slope = number(model.slope, real)
+    slope = number(model.plain_slope(), real)
     n = 2 if kind.name == "binary" else kind.n_labels
     if kind.name == "binary":
         body = f"    p[1] = 1 / (1 + {exp}(-{slope} * (scores[0]{scale})));\n    p[0] = 1 - p[1];\n"

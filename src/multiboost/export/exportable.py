@@ -47,8 +47,8 @@ def exportable(given) -> Model:
             raise ExportError(f"the base learner {learner!r} cannot be exported yet: no exporter knows {field.name!r}")
     if model.policy is not None:
         raise ExportError(
-            "the model has a policy, by which rows leave early, and no exporter knows it; export the classifier it "
-            "was made from"
+            "the model has a policy, by which rows leave early, and no exporter knows it; export the classifier that "
+            "it was made from"
         )
     if model.before is not None:
         raise ExportError("the model starts from the scores of another one (init), which cannot be exported yet")

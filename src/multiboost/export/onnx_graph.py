@@ -290,7 +290,7 @@ def _classes(graph: _Graph, classes: np.ndarray) -> tuple[str, Any]:
 
 
 def _sloped(graph: _Graph, model: Model, scores: str) -> str:
-    return graph.add("Mul", scores, graph.constant(model.slope))
+    return graph.add("Mul", scores, graph.constant(model.plain_slope()))
 
 
 def _above_zero(graph: _Graph, scores: str) -> str:

@@ -62,7 +62,7 @@ def _told(model: Model) -> dict[str, Any]:
         "columns": column_names(model),
         "categories": [model.columns.category_names(j) for j in range(model.columns.n)],
         "classes": [_plain(classes) for classes in kind.classes],
-        "slope": float(model.slope),
+        "slope": model.plain_slope(),
         "task_start": kind.task_start.tolist(),
     }
     if kind.name == "regression":

@@ -24,6 +24,7 @@ import numpy as np
 from ..base.classifier import BaseClassifier, Dag, empty_leaf
 from ..base.registry import base_learner_from
 from ..boosting.plan import Plan
+from ..calibration import Calibration, Theory
 from ..data.kinds import MultiClass, MultiLabel
 from ..estimators.multiboost_classifier import MultiBoostClassifier
 from ..estimators.saving import estimator_of, saved_parameters
@@ -332,6 +333,7 @@ def _model(path: Path, weak: list[_Weak], classes: list[str], names: list[str], 
         kind=kind,
         columns=Columns(len(names), np.array(names, dtype=object)),
         slope=STEEPEST,
+        calibration=Calibration(Theory()),
         plan=plan.to_dict(),
         # The edge of which alpha = 1/2 ln((1 + edge) / (1 - edge)), but for the program's smoothing.
         history={"alpha": alpha, "edge": np.tanh(alpha)},

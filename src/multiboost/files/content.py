@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,6 +28,20 @@ class NumberedNames(Sequence):
         if isinstance(item, slice):
             return [f"f{i + self.start}" for i in range(self.length)[item]]
         return f"f{range(self.length)[item] + self.start}"
+
+    def __contains__(self, name):
+        return self._number(name) is not None
+
+    def index(self, name, *limits):
+        """As of a list; at once."""
+        number = self._number(name)
+        return super().index(name, *limits) if number is None or limits else number
+
+    def _number(self, name) -> int | None:
+        """The position of a name, None where there is no such column."""
+        match = re.fullmatch(r"f(0|[1-9][0-9]{0,17})", name) if isinstance(name, str) else None
+        number = -1 if match is None else int(match[1]) - self.start
+        return number if 0 <= number < self.length else None
 
     def __eq__(self, other):
         if isinstance(other, NumberedNames):

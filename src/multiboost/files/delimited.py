@@ -21,6 +21,7 @@ NUMBER_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 TYPES = ("number", "text")
 # A row must fit into one block of the parser.
 _BLOCK = 1 << 22
+_HEAD = 1 << 16  # bytes that are looked at to find the delimiter
 _LARGEST_BLOCK = (1 << 31) - 1
 _NUMBER = re.compile(r"[ \t]*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf(inity)?|nan)[ \t]*", re.IGNORECASE | re.ASCII)
 
@@ -34,7 +35,7 @@ class DelimitedReader(Reader):
     header : bool
         Whether the first line names the columns; without it they are f0, f1, ...
     delimiter : str or None
-        One character; None: comma, or tab for tsv.
+        One character; None: tab for tsv; for csv a semicolon where the first line has some and no comma, else a comma.
     types : dict or None
         "number" or "text" for columns that should not be guessed.
     missing : sequence of str
@@ -55,6 +56,7 @@ class DelimitedReader(Reader):
         super().__init__(source)
         self.pa = need_pyarrow(f"{source.format} files")
         self.header = header
+        self._is_open = delimiter is None and source.format == "csv"
         self.delimiter = delimiter or ("\t" if source.format == "tsv" else ",")
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii():
             raise self.error(f"delimiter must be one character, not {self.delimiter!r}")
@@ -68,7 +70,7 @@ class DelimitedReader(Reader):
     def whole(self) -> Content:
         """All rows; types are found from all of them."""
         # Dates and times are text here, but pyarrow finds them: those columns are read again.
-        self.source.keep()
+        self._begin()
         forced = self._forced()
         while True:
             table = self._guarded(lambda block: self._read(block, forced))
@@ -83,7 +85,7 @@ class DelimitedReader(Reader):
 
     def pieces(self) -> Iterator[Content]:
         """Pieces of rows; a first pass over the file finds the types, unless all are given."""
-        self.source.keep()
+        self._begin()
         block, settled = self._guarded(self._survey)
         with self.source.open() as stream:
             try:
@@ -93,6 +95,15 @@ class DelimitedReader(Reader):
                 self._check_quotes(stream)
             except (self.pa.ArrowException, UnicodeDecodeError) as error:
                 raise self._diagnosis(error) from error
+
+    def _begin(self) -> None:
+        """Make the file ready to be read more than once, and look which delimiter it has."""
+        self.source.keep()
+        if self._is_open:
+            with self.source.open() as stream:
+                head = re.split(rb"[\r\n]", stream.read(_HEAD).removeprefix(b"\xef\xbb\xbf"), maxsplit=1)[0]
+            unquoted = re.sub(rb'"[^"]*"', b"", head)
+            self.delimiter = ";" if b";" in unquoted and b"," not in unquoted else ","
 
     def _forced(self) -> dict[str, Any]:
         wanted = {**dict.fromkeys(self.text, "text"), **self.types}

@@ -60,7 +60,7 @@ def read_file(path, format: str | None = None, **options) -> Content:
         reader.source.close()
 
 
-def read_batches(path, format: str | None = None, rows: int = 65536, **options) -> Generator[Content]:
+def read_batches(path, format: str | None = None, rows: int = 65536, **options) -> Generator[Content, None, None]:
     """Read a data file in batches of ``rows`` rows, in memory that does not grow with the file.
 
     All batches together are what `read_file` returns, with the same types.  Where types or labels are
@@ -83,7 +83,7 @@ def read_batches(path, format: str | None = None, rows: int = 65536, **options) 
     return _batches(_reader(path, format, options), rows)
 
 
-def _batches(reader: Reader, rows: int) -> Generator[Content]:
+def _batches(reader: Reader, rows: int) -> Generator[Content, None, None]:
     n_batches = 0
     try:
         for batch in rebatch(reader.pieces(), rows):

@@ -6,11 +6,14 @@ change in any of them makes all kept code unusable.
 """
 
 import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
 from numba.extending import is_jitted, register_jitable
@@ -80,6 +83,28 @@ def njit(*, cache, **options):
 class _CFunc(CFunc):
     def enable_caching(self):
         self._cache = KernelCache(self._pyfunc)
+
+
+class _FirstOfAll(event.Listener):
+    """Says so when the first kernel is compiled: what is read from the cache is none."""
+
+    def __init__(self, say: Callable[[], None]):
+        self._say: Callable[[], None] | None = say
+
+    def on_start(self, event):
+        say, self._say = self._say, None
+        if say is not None:
+            say()
+
+    def on_end(self, event):
+        pass
+
+
+@contextmanager
+def when_compiling(say: Callable[[], None]) -> Iterator[None]:
+    """While this lasts, ``say`` is called when a kernel is not in the cache and has to be compiled; once."""
+    with event.install_listener("numba:compile", _FirstOfAll(say)):
+        yield
 
 
 def part_of_kernels(function):

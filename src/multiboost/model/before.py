@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.kind import TargetKind
-from ..data.table import Table
+from ..data.table import EncodedTable, Table
 from ..kernels.team import Team
 
 if TYPE_CHECKING:
@@ -63,11 +63,10 @@ class Before:
         kind : TargetKind
             Of the model that starts here.
         """
-        X = table.native(0, table.n_rows)
         if self.model is not None:
-            found = self.model.scores(self.model.table(X), team)
+            found = self.model.scores(_read_by(self.model, table), team)
             return kind.scores_of(self.model.kind.answers(found)) if kind.of_numbers else found
-        name = type(self.estimator).__name__
+        name, X = type(self.estimator).__name__, table.native(0, table.n_rows)
         try:
             found = self._numbers(X) if kind.of_numbers else self._labels(X, kind)
         except (TypeError, ValueError, AttributeError) as error:
@@ -101,3 +100,18 @@ class Before:
             parts = [part[:, 1:] for part in parts]
         p = np.clip(np.concatenate(parts, axis=1), _LEAST, 1.0 - _LEAST)
         return 0.5 * np.log(p / (1.0 - p))
+
+
+def _read_by(model: Model, table: Table) -> Table:
+    """A table of another model as this one reads it: each has numbered categories in its own way."""
+    if not isinstance(table, EncodedTable):
+        return model.table(table.native(0, table.n_rows))
+    array = table.rows(0, table.n_rows)
+    for j, known in enumerate(model.columns.categories or []):
+        ours = table.categories[j] if table.categories is not None else None
+        if known is not None and ours is not None and known.names != ours.names:
+            place = {name: float(k) for k, name in enumerate(known.names)}
+            number = np.array([*(place.get(name, np.nan) for name in ours.names), np.nan])
+            array = array.copy()
+            array[:, j] = number[np.where(np.isnan(array[:, j]), len(ours.names), array[:, j]).astype(np.intp)]
+    return EncodedTable(array, model.columns.categories)

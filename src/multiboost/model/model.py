@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..calibration import Calibration, Temperature, Theory
 from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
@@ -64,7 +65,9 @@ class Model:
     kind : TargetKind
     columns : Columns
     slope : float
-        Of the link from scores to probabilities: softmax(c F) within a task, 1 / (1 + exp(-c F)) for labels.
+        Scores are multiplied by it before they are calibrated.
+    calibration : Calibration or None
+        From scores to probabilities; None where answers have none.
     plan : dict
         How it was trained, see ``boosting.plan.Plan.to_dict``.
     history : dict of ndarray
@@ -81,6 +84,8 @@ class Model:
         Its parameters.
     policy : Policy or None
         Which base classifiers a row needs; None: all of them.
+    stopped : str
+        Why the training has ended before its last round; else empty.
     before : Before or None
         Another model, to whose scores the ensemble adds.
     """
@@ -89,6 +94,7 @@ class Model:
     kind: Any  # a TargetKind; which one, the estimator knows
     columns: Columns
     slope: float
+    calibration: Calibration | None
     plan: dict[str, Any]
     history: dict[str, np.ndarray] = field(default_factory=dict)
     state: dict[str, np.ndarray] = field(default_factory=dict)
@@ -96,6 +102,7 @@ class Model:
     data: dict | None = None
     estimator: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    stopped: str = ""
     before: Before | None = None
     policy: Policy | None = None
 
@@ -132,6 +139,13 @@ class Model:
             return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
         return self.ensemble.scores(table, team, n_rounds, self.start(table, team))
 
+    @property
+    def asks_others(self) -> bool:
+        """Whether it asks estimators of other packages, which see rows in the user's own form."""
+        if self.ensemble.phi:
+            return True
+        return self.before is not None and (self.before.model is None or self.before.model.asks_others)
+
     def start(self, table: Table, team: Team) -> np.ndarray | None:
         """Scores of the model before this one, (n, K), if there is one."""
         return None if self.before is None else self.before.scores(table, team, self.kind)
@@ -161,16 +175,23 @@ class Model:
         return quantiles_of(self.ensemble, table, team, levels)
 
     def slope_after(self, n_rounds: int) -> float:
-        """The slope for the first rounds: margins grow with the votes, and the slope falls as they grow."""
+        """The slope for the first rounds: scores grow with the votes, and the slope falls as they grow."""
+        if n_rounds == self.n_rounds:
+            return self.slope
         votes = np.cumsum(self.ensemble.size)
-        return min(STEEPEST, self.slope * votes[-1] / votes[n_rounds - 1])
+        if not votes[n_rounds - 1]:  # a model that has learned nothing may have votes of 0
+            return self.slope
+        found = float(self.slope * votes[-1] / votes[n_rounds - 1])
+        steepest = STEEPEST if self.calibration is None or self.calibration.unit in ("theory", "margin") else np.inf
+        return min(steepest, found)
 
     def sizes(self) -> np.ndarray:
         """The sum of the sizes of all votes after each round, (rounds,): it normalises margins."""
         first = np.abs(self.ensemble.initial).max()
         if self.before is not None and self.before.model is not None:
             first += self.before.model.sizes()[-1]
-        return np.cumsum(self.ensemble.size) + first
+        sizes = np.cumsum(self.ensemble.size) + first
+        return np.where(sizes > 0, sizes, 1.0)
 
     def shaped(self, scores: np.ndarray) -> np.ndarray:
         """Scores as users see them."""
@@ -180,16 +201,56 @@ class Model:
         """What the model says of rows with these scores."""
         return self.kind.answer(scores)
 
+    def label_probabilities(self, scores: np.ndarray, n_rounds: int | None = None) -> np.ndarray:
+        """Probabilities of the labels, (n, K); of scores after some rounds only, if so many are given."""
+        slope = self.slope if n_rounds is None else self.slope_after(n_rounds)
+        if self.calibration is None:
+            raise ValueError(f"answers of the kind {self.kind.name!r} have no probabilities")
+        return self._calibrated(scores, self.calibration, slope)
+
+    def plain_slope(self) -> float:
+        """The c of softmax(c F), for whoever has no other probabilities, such as exports.
+
+        Raises
+        ------
+        ValueError
+            Where probabilities are more than that.
+        """
+        calibration = self.calibration
+        if calibration is None or calibration.unit in ("theory", "margin"):
+            return self.slope
+        part = calibration.parts[0]
+        if isinstance(part, Temperature):
+            return self.slope * part.factor
+        raise ValueError(
+            f"probabilities by the calibration {calibration.name!r} cannot be exported, only those of one factor; "
+            "train with calibration='temperature', 'margin' or None: scores and answers stay the same"
+        )
+
+    def uncalibrated(self, scores: np.ndarray) -> np.ndarray:
+        """The same by theory, where a score is half the log odds of its label."""
+        return self._calibrated(scores, Calibration(Theory()), STEEPEST)
+
+    def _calibrated(self, scores: np.ndarray, calibration: Calibration, slope: float) -> np.ndarray:
+        return self.kind.label_probabilities(calibration.probabilities(self.kind.by_question(slope * scores)))
+
     def probabilities(self, scores: np.ndarray, n_rounds: int | None = None):
-        """How sure it is; of scores after some rounds only, if so many are given."""
-        return self.kind.probabilities(scores, self.slope if n_rounds is None else self.slope_after(n_rounds))
+        """The same as users see them."""
+        return self.kind.probabilities(self.label_probabilities(scores, n_rounds))
 
     def single(self) -> Single:
         """The model for one row at a time, without checks, within microseconds."""
         if not self.kind.adds_up:
             raise ValueError("the model is a weighted median of its rounds, and only sums are compiled; use predict")
-        walker = None if self.policy is None else self.walker
-        return Single(self.kind, self.ensemble, self.columns.n, self.columns.categories, self._single_before(), walker)
+        return Single(
+            self.kind,
+            self.ensemble,
+            self.columns.n,
+            self.columns.categories,
+            self.probabilities,
+            self._single_before(),
+            None if self.policy is None else self.walker,
+        )
 
     def _single_before(self) -> Single | None:
         """The model before this one, for one row at a time."""

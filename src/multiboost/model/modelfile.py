@@ -11,11 +11,14 @@ import json
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
+from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from ..disk import whole_file
+from ..memory import need, size
 
 FORMAT = "multiboost-model"
 SCHEMA = 3  # of models with a policy; others are written as schema 2, which older versions read, too
@@ -23,6 +26,10 @@ PLAIN_SCHEMA = 2
 _HEADER = "header.json"
 # Zip entries carry a time; a fixed one makes equal models equal files.
 _TIME = (2000, 1, 1, 0, 0, 0)
+# What a file from a stranger may make us allocate.  Arrays may be compressed, but not out of nothing.
+_LARGEST_HEADER = 1 << 24
+_SMALL, _LARGEST_RATIO = 1 << 26, 100
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes before their first byte
 
 
 # What reading a zip of arrays raises where bytes are missing or changed.
@@ -38,7 +45,7 @@ _DAMAGE = (
     NotImplementedError,
     RuntimeError,
     OverflowError,
-    MemoryError,
+    RecursionError,
 )
 
 
@@ -71,8 +78,14 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return info
 
 
-def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:
-    """Header and arrays of a model file.
+def read_model(path, is_known: Callable[[dict, str], bool]) -> tuple[dict, dict[str, np.ndarray]]:
+    """Header and arrays of a model file; only arrays that are known are read, and only if their sizes are credible.
+
+    Parameters
+    ----------
+    path : str or path
+    is_known : callable
+        ``(header, name)`` -> whether an array is wanted.
 
     Raises
     ------
@@ -89,6 +102,8 @@ def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:
             names = archive.namelist()
             if _HEADER not in names:
                 raise ModelFileError(f"{path} is a zip file but not a multiboost model: it has no {_HEADER}")
+            if archive.getinfo(_HEADER).file_size > _LARGEST_HEADER:
+                raise ModelFileError(f"{path} is not a multiboost model: its header is larger than any")
             header = json.loads(archive.read(_HEADER))
             if not isinstance(header, dict) or header.get("format") != FORMAT:
                 raise ModelFileError(f"{path} is not a multiboost model: its header does not say so")
@@ -97,13 +112,16 @@ def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:
                     f"{path} has schema {header.get('schema')!r}; this version reads up to {SCHEMA}: "
                     "update multiboost to load it"
                 )
+            wanted = [name[:-4] for name in names if name.endswith(".npy") and is_known(header, name[:-4])]
+            _check_sizes(path, archive, wanted)
             arrays = {}
-            for name in names:
-                if name.endswith(".npy"):
-                    with archive.open(name) as entry:
-                        arrays[name[:-4]] = np.lib.format.read_array(entry, allow_pickle=False)
+            for name in wanted:
+                with archive.open(f"{name}.npy") as entry:
+                    arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
     except (FileNotFoundError, PermissionError):
         raise
+    except MemoryError as error:
+        raise ModelFileError(f"{path}: {str(error) or 'not enough memory for its arrays'}") from error
     except _DAMAGE as error:
         if _is_xml(path):
             raise ModelFileError(
@@ -116,6 +134,39 @@ def read_model(path) -> tuple[dict, dict[str, np.ndarray]]:
             raise
         raise ModelFileError(f"{path} is damaged: {error}") from error
     return header, arrays
+
+
+def _check_sizes(path: Path, archive: zipfile.ZipFile, names: list[str]) -> None:
+    """Refuse arrays that the bytes of the file cannot justify, or that do not fit into memory, before they are read."""
+    total = cost = 0
+    for name in names:
+        info = archive.getinfo(f"{name}.npy")
+        if info.compress_type not in _METHODS:
+            raise ModelFileError(f"{path} is not a multiboost model: {name} is compressed in another way")
+        with archive.open(info) as entry:
+            shape, dtype = _shape_of(entry)
+            n_bytes = prod(shape) * dtype.itemsize
+            if dtype.hasobject or entry.tell() + n_bytes != info.file_size or max(shape, default=0) > info.file_size:
+                raise ModelFileError(f"{path} is damaged: {name} has not the size that it says")
+        total += n_bytes
+        # Text becomes Python's, which is larger; so does what is JSON inside.
+        cost += 35 * n_bytes if name.startswith("categories.") else 4 * n_bytes
+        cost += 100 * prod(shape) if dtype.kind in "US" else 0
+    if total > _SMALL + _LARGEST_RATIO * path.stat().st_size:
+        raise ModelFileError(
+            f"{path} is not a multiboost model: {size(total)} of arrays do not come of so small a file"
+        )
+    need(cost, "its arrays", "load it on a larger machine")
+
+
+def _shape_of(entry) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and type of an array, from the beginning of its file."""
+    version = np.lib.format.read_magic(entry)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"an array of version {version}")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(entry)
+    return shape, dtype
 
 
 def _is_xml(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,9 @@ class Single:
 
     Made by ``MultiBoostClassifier.compiled()``; compiles its kernel then, not at the first row.
 
-    A row is a contiguous float64 array with a number for every column: NaN is a missing
-    value, a value of a nominal column is the position of its name in ``categories_``.  What is
-    no such position is treated as missing.  An array of another type is compiled for when it
-    first comes, which takes a second.
+    A row is a NumPy array with a number for every column: NaN is a missing value, a value of a nominal
+    column is the position of its name in ``categories_``.  What is no such position is treated as missing.
+    A contiguous float64 array is taken as it is, other numbers are copied first.
 
     Parameters
     ----------
@@ -32,6 +32,8 @@ class Single:
     n_features : int
     categories : list of (Categories or None) or None
         Of each column, None for numbers.
+    probabilities : callable
+        Of scores (n, K), as of `Model`.
     before : Single or None
         The model to whose scores this one adds.
     walker : Walker or None, default=None
@@ -59,6 +61,7 @@ class Single:
         ensemble: Ensemble,
         n_features: int,
         categories: list[Categories | None] | None,
+        probabilities: Callable,
         before: Single | None = None,
         walker: Walker | None = None,
     ):
@@ -69,6 +72,7 @@ class Single:
             )
         self._before = before
         self._kind, self._n_features, self._n_labels = kind, n_features, ensemble.n_labels
+        self._probabilities = probabilities
         self._initial = padded(ensemble.initial) if walker is None else ensemble.initial
         n_categories = np.array([0 if c is None else len(c.names) for c in categories or [None] * n_features], np.intp)
         self._arrays: tuple[Any, ...] = (
@@ -88,13 +92,15 @@ class Single:
 
         Parameters
         ----------
-        x : ndarray of float64, (n_features,)
+        x : ndarray of numbers, (n_features,)
 
         Returns
         -------
         ndarray (K,)
             One number for a binary target.
         """
+        if type(x) is not np.ndarray or x.dtype != np.float64 or x.ndim != 1 or not x.flags.c_contiguous:
+            x = _row_of(x)
         total = self._initial.copy()
         if self._before is not None:
             total[: self._n_labels] += self._before.for_kind(x, self._kind)
@@ -113,6 +119,32 @@ class Single:
 
         Parameters
         ----------
-        x : ndarray of float64, (n_features,)
+        x : ndarray of numbers, (n_features,)
         """
         return self._kind.answer_of_one(self.scores(x))
+
+    def probabilities(self, x: np.ndarray):
+        """The probabilities of one row: what ``predict_proba`` has for it.
+
+        Parameters
+        ----------
+        x : ndarray of numbers, (n_features,)
+
+        Returns
+        -------
+        ndarray (classes,), or list of ndarray
+            A list with one array per task for multi-task targets.
+        """
+        if not hasattr(self._kind, "probabilities"):
+            raise ValueError(f"a model of the kind {self._kind.name!r} has no probabilities; use predict")
+        found = self._probabilities(self.scores(x)[None])
+        return [task[0] for task in found] if isinstance(found, list) else found[0]
+
+
+def _row_of(x) -> np.ndarray:
+    """A row as the kernel takes it, float64 and contiguous."""
+    if not isinstance(x, np.ndarray):
+        raise TypeError(f"a row must be a NumPy array of numbers; got a {type(x).__name__}: write np.array(x)")
+    if x.ndim != 1 or x.dtype.kind not in "biuf":
+        raise ValueError(f"a row must be a one-dimensional array of numbers; got {x.dtype} of shape {x.shape}")
+    return np.ascontiguousarray(x, dtype=np.float64)

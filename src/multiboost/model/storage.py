@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..data import kinds as _kinds  # noqa: F401  registers
+from ..calibration import Calibration
 from ..data import median as _median  # noqa: F401  registers
 from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
+from ..data.kinds import LabelKind
 from ..kernels.dtypes import NODE
+from ..memory import need
 from .before import Before
 from .ensemble import CURVES, Ensemble, EnsembleBuilder
 from .model import Columns, Model
@@ -21,9 +23,11 @@ from .modelfile import SCHEMA, ModelFileError, read_model, write_model
 from .policy import Policy
 
 # What comes of a header or of arrays that are not what they should be.
-WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
+WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+_MOST_COLUMNS = 1 << 26  # of a model; nothing larger could be trained
+_COLUMN = 64  # bytes that a column without a name costs whoever looks into a model
+_HISTORY = ("edge", "alpha", "risk", "training_error")  # what every round has
 _BEFORE = "before."  # what names of the arrays of the model before begin with
-_MOST_COLUMNS = 1 << 31  # what a column number can be
 
 
 def save(model: Model, path, more_header: dict | None = None, more_arrays: dict | None = None) -> None:
@@ -65,9 +69,11 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "n_features": int(model.columns.n),
         "n_rows": model.n_rows,
         "slope": float(model.slope),
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "history": history,
         "state": sorted(model.state),
         "data": model.data,
+        "stopped": model.stopped,
         **({} if model.policy is None else _policy_header(model.policy)),
     }
     arrays = {f"ensemble.{name}": array for name, array in model.ensemble.arrays().items()}
@@ -79,6 +85,8 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays[f"history.{name}"] = model.history[name]
     for name, array in model.state.items():
         arrays[f"state.{name}"] = array
+    for name, array in ({} if model.calibration is None else model.calibration.arrays()).items():
+        arrays[f"calibration.{name}"] = array
     if model.columns.names is not None:
         arrays["feature_names"] = model.columns.names.astype(str)
     for j, categories in enumerate(model.columns.categories or []):
@@ -123,22 +131,26 @@ def load(path) -> Model:
     return load_with(path)[0]
 
 
-def load_with(path) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
-    """A model, and all that its file holds.
+def load_with(path, more: tuple[str, ...] = ()) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
+    """A model, its header and its arrays.
 
     Parameters
     ----------
     path : str or path
+    more : tuple of str
+        Names of arrays that are wanted besides those of the model.
     """
-    header, arrays = read_model(path)
+    header, arrays = read_model(path, lambda header, name: name in more or _is_known(header, name))
     try:
         model = _read(_of_today(header), arrays)
+    except MemoryError as error:
+        raise ModelFileError(f"{path}: {error}") from error
     except WRONG as error:
         raise ModelFileError(f"{path} is not a whole multiboost model: {error} is missing or wrong") from error
     part: Model | None = model
     while part is not None:
         try:
-            sound = is_sound(part.ensemble, part.columns, part.kind.n_labels)
+            sound = is_sound(part.ensemble, part.columns, part.kind.n_labels) and _is_whole(part)
             sound = sound and (part.policy is None or part.policy.is_sound(part.n_rounds, part.kind.n_labels))
             if part.before is not None:
                 part.before.check(part.kind, part.columns)
@@ -150,10 +162,43 @@ def load_with(path) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
     return model, header, arrays
 
 
+def _is_known(header: dict, name: str) -> bool:
+    """Whether an array of a file is one of a model with this header."""
+    group, _, rest = name.partition(".")
+    if name.startswith(_BEFORE):
+        before = header.get("before")
+        return isinstance(before, dict) and _is_known(before, rest)
+    listed = header.get(group)
+    return (
+        (group == "ensemble" and rest in Ensemble.__dataclass_fields__ and rest != "phi")
+        or (group in ("history", "state") and isinstance(listed, list) and rest in listed)
+        or (group in ("classes", "categories") and rest.isdecimal())
+        or group == "target"
+        or name == "feature_names"
+    )
+
+
+def _is_whole(model: Model) -> bool:
+    """Whether numbers are numbers, and every round has its line of the history."""
+    e, n_rounds = model.ensemble, model.n_rounds
+    lines = model.history
+    return bool(
+        all(np.isfinite(array).all() for array in (e.initial, e.values, e.size, e.gain))
+        and not np.isnan(e.threshold[e.set_start < 0]).any()
+        and (e.size >= 0).all()
+        and np.isfinite(model.slope)
+        and model.slope > 0
+        and set(_HISTORY) <= set(lines)
+        and all(array.shape == (n_rounds,) and array.dtype.kind == "f" for array in lines.values())
+        and n_rounds > 0
+    )
+
+
 def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
     for name, most in (("n_features", _MOST_COLUMNS), ("tasks", len(arrays))):
         if type(header[name]) is not int or not 1 <= header[name] <= most:
             raise ValueError(f"{name} {header[name]!r}")
+    need(_COLUMN * header["n_features"], f"{header['n_features']} columns", "load it on a larger machine")
     numbers = {name.removeprefix("target."): array for name, array in arrays.items() if name.startswith("target.")}
     kind = KINDS.get(header["target"]).of([arrays[f"classes.{t}"] for t in range(header["tasks"])], numbers)
     if any(classes.ndim != 1 for classes in kind.classes):
@@ -180,6 +225,7 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         kind=kind,
         columns=Columns(n, None if names is None else names.astype(object), _read_categories(arrays, n)),
         slope=float(header["slope"]),
+        calibration=_read_calibration(header, arrays, kind),
         plan=header["plan"],
         history={name: arrays[f"history.{name}"] for name in header["history"]},
         state={name: arrays[f"state.{name}"] for name in header["state"]},
@@ -187,6 +233,7 @@ def _read(header: dict, arrays: dict[str, np.ndarray]) -> Model:
         data=header["data"],
         estimator=header["estimator"],
         parameters=header["parameters"],
+        stopped=str(header.get("stopped", "")),
         before=before,
         policy=_read_policy(header, arrays) if "policy" in header else None,
     )
@@ -199,6 +246,21 @@ def _read_policy(header: dict, arrays: dict[str, np.ndarray]) -> Policy:
         **{name: arrays[f"policy.{name}"] for name in ("cuts", "actions", "restart")},
         about=told["about"],
     )
+
+
+def _read_calibration(header: dict, arrays: dict[str, np.ndarray], kind) -> Calibration | None:
+    """The calibration of a classifier; files from before there were any have the slope alone."""
+    if not isinstance(kind, LabelKind):
+        return None
+    given = header.get("calibration", {"name": "margin", "parts": 1})
+    if given is None:
+        return None
+    here = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith("calibration.")}
+    found = Calibration.of(given, here)
+    tried = kind.label_probabilities(found.probabilities(kind.by_question(np.zeros((1, kind.n_labels)))))
+    if tried.shape != (1, kind.n_labels):
+        raise ValueError("calibration")
+    return found
 
 
 def _read_categories(arrays: dict[str, np.ndarray], n_features: int) -> list[Categories | None] | None:
@@ -232,7 +294,6 @@ def _of_today(header: dict) -> dict:
         "max_bins": int(header["max_bins"]),
         "min_category_rows": int(header["min_category_rows"]),
         "seed": int(header["seed"]),
-        "sharpness": float(header.get("sharpness", 6.0)),
     }
     # What was called AdaBoostMHClassifier then has another name now.
     return {**header, "plan": plan, "state": [], "estimator": "MultiBoostClassifier"}

@@ -236,10 +236,17 @@ def labels(f: Findings) -> Html:
         "larger dots hold more rows, at least 20 if there are as many, and bars are intervals of 95\u00a0%. On the "
         "diagonal predictions can be taken at their word; \u201coff by\u201d is the mean distance from it.",
     )
+    measured = (
+        f"Over all labels predictions are off by {percent(e.ece)}; the Brier score is {number(e.brier)}. "
+        f"The log-loss is {number(e.log_loss)}, and would be {number(e.log_loss_before)} without calibration."
+    )
+    over_all = charts.reliability_picture(e.reliability, "all labels", "reliability-all")
     return section(
         "labels",
         "Label by label",
         intro,
+        tag("p", measured),
+        tag("figure", tag("figcaption", "All labels"), over_all, class_="small"),
         multiples(pictures, "multiples wide"),
         left_out(len(e.labels) - len(f.labels), "labels", "those with the lowest AUC are shown"),
         numbers("Numbers", table("Labels", head, rows, numeric=range(1, 6))),

@@ -332,7 +332,7 @@ def find(
     shapes = additive_shapes(clf) if is_additive(clf) else None
     numeric = [s.column for s in shapes.shapes[:MOST_SHAPES] if s.categories is None] if shapes else []
     importances = named_importances(clf)
-    other = bool(clf.ensemble_.phi)  # classifiers that see rows in the user's own form
+    other = clf.model_.asks_others  # estimators that see rows in the user's own form
     at_column = {name: j for j, name in enumerate(column_names(clf))}
     shown = [at_column[i.name] for i in importances[:MOST_COLUMNS]]
     permutations = (

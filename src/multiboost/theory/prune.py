@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..boosting.sharpness import median_margin, slope_of
+from ..boosting.ruler import Ruler
 from ..data.kinds import LabelKind
 from ..data.real import RealTarget
 from ..estimators.saving import estimator_of
@@ -19,15 +19,15 @@ _STEPS, _SPAN = 20, 1e-3  # penalties that are tried, from the one that leaves n
 _GRADIENT_STEPS, _STILL = 500, 1e-6  # of FISTA for each penalty; the relative change at which it has arrived
 
 
-def prune(clf, X, y, *, tolerance: float = 0.0):
+def prune(clf, X, y, *, tolerance: float | None = None):
     """A model with fewer rounds, whose coefficients are fitted anew under an L1 penalty.
 
     The scores become F = initial + sum over rounds of c_t h_t(x), where h_t is what the round says now and c minimises
 
         logistic loss of the labels, or squared loss of the numbers, + lambda sum of |c_t|
 
-    on every second row (Murphy 2012, 16.4.5: L1-AdaBoost).  lambda is the largest whose error on the other rows is at
-    most that of the whole model, plus ``tolerance``.  Rounds of c_t = 0 are dropped.
+    on every second row (Murphy 2012, 16.4.5: L1-AdaBoost).  lambda is the largest whose error on the other rows is that
+    of the whole model, but for ``tolerance``.  Rounds of c_t = 0 are dropped.
 
     Parameters
     ----------
@@ -36,8 +36,9 @@ def prune(clf, X, y, *, tolerance: float = 0.0):
     X, y
         Rows that it was not trained on, where there are enough of them; with training rows pruning prefers the rounds
         that know them by heart.
-    tolerance : float, default=0.0
-        Error that may be lost: of classes a share, of numbers a part of 1 - R2.
+    tolerance : float, default=None
+        Error that may be lost: of classes a share, of numbers a part of 1 - R2.  None is the standard error of the
+        difference: what these rows cannot tell apart.
 
     Returns
     -------
@@ -68,17 +69,25 @@ def prune(clf, X, y, *, tolerance: float = 0.0):
         raise ValueError("prune needs at least two rows: one to fit the coefficients, one to judge them")
     judged, initial = target.take(judge), model.ensemble.initial
 
-    def error(coefficients: np.ndarray) -> float:
-        return float(judged.errors(initial + rounds[judge] @ coefficients).sum())
+    def errors(coefficients: np.ndarray) -> np.ndarray:
+        return judged.errors(initial + rounds[judge] @ coefficients)
 
     best = np.ones(model.n_rounds)
-    allowed = error(best) + tolerance + 1e-12
+    whole = errors(best)
     for coefficients in _path(rounds[learn], initial, target.take(learn)):
-        if error(coefficients) <= allowed:
+        lost = errors(coefficients) - whole
+        if lost.sum() <= (np.sqrt(lost @ lost) if tolerance is None else tolerance) + 1e-12:
             best = coefficients
             break
-    slope = slope_of(clf.plan_.sharpness, median_margin(target, initial + rounds @ best))
-    return _with_coefficients(clf, model, best, slope)
+    return _with_coefficients(clf, model, best, _slope(model, target, initial + rounds @ best, best))
+
+
+def _slope(model: Model, target, scores: np.ndarray, coefficients: np.ndarray) -> float:
+    """What scores are multiplied by before they are calibrated."""
+    if model.calibration is None:
+        return model.slope
+    size = float((model.ensemble.size * np.abs(coefficients)).sum())
+    return Ruler.of(target, scores, size).slope(model.calibration.unit) if size > 0 else model.slope
 
 
 def _target(clf, y):

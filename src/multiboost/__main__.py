@@ -1,0 +1,5 @@
+"""``python -m multiboost``: the command."""
+
+from .cli.app import main
+
+main()

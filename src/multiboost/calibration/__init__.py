@@ -1,0 +1,37 @@
+"""From scores to probabilities: calibrators by name, one file each.
+
+A calibrator answers one question: which of k answers is right?  It sees scores z, (n, k), that are about log odds, so
+that softmax(z) would be the probabilities if they were right.  ``Calibration`` has the calibrators of a whole model.
+"""
+
+from .calibration import Calibration
+from .calibrator import CALIBRATORS, Calibrator, log_softmax, softmax
+from .composed import Isotonic, Platt
+from .links import Margin, Theory
+from .quadratic import Quadratic
+from .scaling import Diagonal, Matrix
+from .shift import Shift
+from .sigmoid import Sigmoid
+from .temperature import Temperature, refinement
+
+register = CALIBRATORS.register
+
+__all__ = [
+    "CALIBRATORS",
+    "Calibration",
+    "Calibrator",
+    "Diagonal",
+    "Isotonic",
+    "Margin",
+    "Matrix",
+    "Platt",
+    "Quadratic",
+    "Shift",
+    "Sigmoid",
+    "Temperature",
+    "Theory",
+    "log_softmax",
+    "refinement",
+    "register",
+    "softmax",
+]

@@ -1,0 +1,78 @@
+"""How much memory there is, and a clear word before it runs out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup")
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def available() -> float:
+    """Bytes that this process may still take: of the machine, of its container, of its own limit."""
+    return max(0.0, min(_of_machine(), _of_container(), _of_process()))
+
+
+def need(n_bytes: float, what: str, remedy: str) -> None:
+    """Refuse what does not fit into memory, before anything of it is allocated.
+
+    Parameters
+    ----------
+    n_bytes : float
+        An estimate.
+    what : str
+        That needs so much.
+    remedy : str
+
+    Raises
+    ------
+    MemoryError
+    """
+    free = available()
+    if n_bytes > free:
+        raise MemoryError(f"not enough memory for {what}: about {size(n_bytes)}, and {size(free)} are free; {remedy}")
+
+
+def size(n_bytes: float) -> str:
+    """A number of bytes for people."""
+    for unit, name in _UNITS:
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.3g} {name}"
+    return f"{n_bytes:.0f} bytes"
+
+
+def _of_machine() -> float:
+    for line in _lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return 1024.0 * float(line.split()[1])
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        return float("inf")
+
+
+def _of_container() -> float:
+    limit, used = (_lines(_CGROUP / name) for name in ("memory.max", "memory.current"))
+    if not (limit and used and limit[0].strip().isdigit()):
+        return float("inf")
+    return float(limit[0]) - float(used[0])
+
+
+def _of_process() -> float:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("inf")
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    pages = _lines("/proc/self/statm")
+    if limit == resource.RLIM_INFINITY or not pages:
+        return float("inf")
+    return float(limit) - float(pages[0].split()[0]) * resource.getpagesize()
+
+
+def _lines(path) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
