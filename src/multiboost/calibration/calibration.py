@@ -108,6 +108,9 @@ class Calibration:
         parts = []
         for i in range(n):
             part = copy.deepcopy(method)
-            part.restore({name.partition(".")[2]: a for name, a in arrays.items() if name.partition(".")[0] == str(i)})
+            state = {name.partition(".")[2]: a for name, a in arrays.items() if name.partition(".")[0] == str(i)}
+            if method.learns and not state:
+                raise ValueError(f"what the calibration {method.name!r} has learned")
+            part.restore(state)
             parts.append(part)
         return cls(method, parts)

@@ -27,6 +27,7 @@ WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, Arithmetic
 _MOST_COLUMNS = 1 << 26  # of a model; nothing larger could be trained
 _COLUMN = 64  # bytes that a column without a name costs whoever looks into a model
 _HISTORY = ("edge", "alpha", "risk", "training_error")  # what every round has
+_POLICY = ("cuts", "actions", "restart")
 _BEFORE = "before."  # what names of the arrays of the model before begin with
 
 
@@ -174,6 +175,8 @@ def _is_known(header: dict, name: str) -> bool:
         or (group in ("history", "state") and isinstance(listed, list) and rest in listed)
         or (group in ("classes", "categories") and rest.isdecimal())
         or group == "target"
+        or (group == "calibration" and isinstance(listed, dict))
+        or (group == "policy" and isinstance(listed, dict) and rest in _POLICY)
         or name == "feature_names"
     )
 
@@ -243,7 +246,7 @@ def _read_policy(header: dict, arrays: dict[str, np.ndarray]) -> Policy:
     told = header["policy"]
     return Policy(
         told["state"],
-        **{name: arrays[f"policy.{name}"] for name in ("cuts", "actions", "restart")},
+        **{name: arrays[f"policy.{name}"] for name in _POLICY},
         about=told["about"],
     )
 
