@@ -569,7 +569,7 @@ class TestClearErrors:
         days = [date(2024, 1, 1) + timedelta(int(k)) for k in range(len(y))]
         with pytest.raises(ValueError, match="column 'when' holds dates, not numbers; make numbers of them"):
             quick().fit(pd.DataFrame({"a": X[:, 0], "when": days}), y)
-        with pytest.raises(ValueError, match="X does not hold numbers"):
+        with pytest.raises(TypeError, match="X does not hold numbers"):
             quick().fit(np.array([X[:, 0], days], dtype=object).T, y)
 
     @pytest.mark.parametrize("make", [MultiBoostRegressor, MultiBoostClassifier])
