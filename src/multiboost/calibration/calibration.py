@@ -53,6 +53,14 @@ class Calibration:
         self.method = method
         self.parts = [method] if parts is None else parts
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Calibration) or self.to_dict() != other.to_dict():
+            return False
+        ours, theirs = self.arrays(), other.arrays()
+        return ours.keys() == theirs.keys() and all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def name(self) -> str:
         return self.method.name
