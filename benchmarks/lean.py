@@ -1,4 +1,4 @@
-"""Lean classifiers: the toy of Figure 3.16, faces, and early exit beside LightGBM's.
+"""Lean classifiers: the toy of Figure 3.16, faces, rankings, and early exit beside LightGBM's.
 
 ``make bench-lean`` prints the figures, and writes them to ``benchmarks/results/lean.json`` and pictures beside it.
 Parts can be run alone: ``python -m benchmarks.lean toy faces``.  Only ``exits`` measures time.
@@ -23,11 +23,13 @@ from multiboost import (
     SoftCascadeClassifier,
     ViolaJonesClassifier,
     WaldBoostClassifier,
+    quality_curve,
+    ranking_metric,
     staged_detection_curve,
 )
 from multiboost.evaluation.detection import LeanCurve, detection_run, selected
 
-from . import data
+from . import data, ranking
 from .measure import Times, load, machine, write_json
 
 RESULTS = Path(__file__).resolve().parent / "results" / "lean.json"
@@ -150,6 +152,38 @@ def faces(pictures: Path | None = None, n_estimators: int = 1000, n_episodes: in
         }
 
 
+def mq2008(folds: int = 5, n_estimators: int = 100, n_episodes: int = 300_000) -> Iterator[dict]:
+    """MeanNDCG of LETOR 4.0's tool against evaluations, trees of eight leaves, grades as classes; (3.49) ranks."""
+    found: dict[str, list[float]] = {"all": [], "half": [], "evaluated": []}
+    for k in range(folds):
+        train, _, test = ranking.fold(k)
+        full = AdaBoostMHClassifier("tree:8", n_estimators=n_estimators).fit(train.X, train.y.astype(int))
+        runs = [
+            MDDAGClassifier(full, beta=b, reward=reward, n_episodes=n_episodes, random_state=0).fit(
+                train.X, train.y.astype(int)
+            )
+            for reward, betas in (("exponential", (1e-5, 1e-4, 3e-4, 1e-3)), ("logistic", (3e-4, 1e-3, 3e-3, 1e-2)))
+            for b in betas
+        ]
+        qid = {id(train.X): train.qid, id(test.X): test.qid}
+
+        def mean_ndcg(clf, X, y, qid=qid):
+            grades = clf.predict_proba(X) @ np.array([0.0, 1.0, 3.0])
+            return ranking_metric(y, grades, qid[id(X)], "mean_ndcg", convention="letor4")
+
+        curve = quality_curve(runs, mean_ndcg, (train.X, train.y), (test.X, test.y), "MeanNDCG")
+        within = np.flatnonzero(curve.cost <= n_estimators / 2)
+        found["all"].append(mean_ndcg(full, test.X, test.y))
+        found["half"].append(float(curve.quality[within[-1]]) if within.size else float("nan"))
+        found["evaluated"].append(float(curve.test_cost[within[-1]]) if within.size else float("nan"))
+    yield {
+        "name": "MQ2008, MeanNDCG of all base classifiers and of at most half of them",
+        "base classifiers": n_estimators,
+        "folds": found,
+        **{name: float(np.mean(values)) for name, values in found.items()},
+    }
+
+
 def exits(repeats: int = 7) -> Iterator[dict]:
     """Early exit beside the whole model, and LightGBM with and without its own early exit."""
     for name, allowed in EXIT_SETS.items():
@@ -222,7 +256,7 @@ def _toy(pictures) -> Iterator[dict]:
     yield toy(pictures=pictures)
 
 
-PARTS = {"toy": _toy, "faces": faces, "exits": lambda pictures: exits()}
+PARTS = {"toy": _toy, "faces": faces, "mq2008": lambda pictures: mq2008(), "exits": lambda pictures: exits()}
 
 
 def main() -> None:

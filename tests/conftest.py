@@ -1,12 +1,17 @@
 """Where the tests find data, and the small data sets that they share."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# A process in the background may have been told to ignore Ctrl-C, and tells its children.  Tests of interrupts need it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _folder(variable: str, name: str) -> Path:

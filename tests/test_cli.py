@@ -1162,7 +1162,9 @@ class TestEvaluate:
         text = good("evaluate m.mb test.csv").out
         for name, value in expected.items():
             assert f"{name.replace('_', ' ')}" in text
-            assert f"{value:.4f}" in text
+            assert (
+                f"{100 * value:.2f} %" if name.endswith(("error", "loss")) and name != "log_loss" else f"{value:.4f}"
+            ) in text
         rows = [line.split() for line in text.splitlines()]
         for name, row in zip(clf.classes_, confusion.tolist(), strict=True):
             assert [name, *map(str, row)] in rows
@@ -1318,7 +1320,7 @@ class TestOtherCommands:
         result = good("demo")
         for word in ("$ multiboost train", "$ multiboost evaluate", "$ multiboost inspect"):
             assert word in result.err
-        error = float(next(line for line in result.out.splitlines() if line.startswith("error")).split()[-1])
+        error = float(next(line for line in result.out.splitlines() if line.startswith("error")).split()[1]) / 100
         assert error < 0.1
 
     def test_quiet_and_json(self, files, good):
@@ -1333,7 +1335,7 @@ class TestOtherCommands:
                               "training_error", "digest", "validation", "test"}  # fmt: skip
         text = good(run)
         assert text.out == ""
-        assert f"{found['test']['error']:.4f}" in text.err
+        assert f"{100 * found['test']['error']:.2f} %" in text.err
         assert json.loads(good("inspect m.mb --json").out)["digest"] == found["digest"]
 
 

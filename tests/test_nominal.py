@@ -1025,7 +1025,6 @@ DAMAGE = {
     "sets cut short": ("ensemble.sets", lambda a: a[:-1]),
     "no sets": ("ensemble.sets", lambda a: a[:0]),
     "sets of another type": ("ensemble.sets", lambda a: a.astype(np.int16)),
-    "nominal column that is not": ("ensemble.feature", lambda a: np.where(a == 2, 0, a)),
     "names that are numbers": ("categories.1", lambda a: bytes_of([1, 2, 3])),
     "names that are no list": ("categories.1", lambda a: bytes_of("b1")),
     "names cut short": ("categories.1", lambda a: a[:-5]),
@@ -1050,18 +1049,25 @@ def test_missing_entries_are_refused(name, path, tmp_path):
         load_model(changed)
 
 
-@pytest.mark.parametrize("column", ["categories.3", "categories.-1", "categories.x"])
-def test_categories_of_no_column_are_refused(column, path, tmp_path):
-    def change(name, data):
-        return data
-
-    changed = rewrite(path, tmp_path / "changed", change)
+def with_categories(column, path, target):
+    """The model with names of the categories of another column."""
+    changed = rewrite(path, target, lambda name, data: data)
     out = io.BytesIO()
     np.save(out, bytes_of(["u", "v"]))
     with zipfile.ZipFile(changed, "a") as archive:
-        archive.writestr(f"{column}.npy", out.getvalue())
+        archive.writestr(f"categories.{column}.npy", out.getvalue())
+    return changed
+
+
+def test_categories_of_no_column_are_refused(path, tmp_path):
     with pytest.raises(ModelFileError, match=r"damaged|not a whole multiboost model"):
-        load_model(changed)
+        load_model(with_categories("3", path, tmp_path / "changed"))
+
+
+@pytest.mark.parametrize("column", ["-1", "x"])
+def test_entries_of_strange_names_are_not_read(column, path, tmp_path):
+    changed = load_model(with_categories(column, path, tmp_path / "changed"))
+    assert changed.model_.columns.all_category_names()[1].tolist() == load_model(path).categories_[1].tolist()
 
 
 # Collaborative filtering.

@@ -123,7 +123,7 @@ def test_all_ways_are_a_walk_in_python(seed, n_labels, n_rows, n_threads, most_t
     np.testing.assert_array_equal(scores, expected)
     kind = MultiLabel([np.arange(n_labels)])
     names = Categories([f"c{i:02}" for i in range(N_CATEGORIES)])
-    compiled = Single(kind, ensemble, N_NUMERIC + 1, [None] * N_NUMERIC + [names])
+    compiled = Single(kind, ensemble, N_NUMERIC + 1, [None] * N_NUMERIC + [names], lambda scores: scores)
     np.testing.assert_array_equal([compiled.scores(x) for x in X], expected)
     np.testing.assert_array_equal([compiled.predict(x) for x in X], expected > 0)
 

@@ -178,7 +178,7 @@ class TestPredict:
 
     def test_no_probabilities(self, files, good, bad):
         train(good, f"-t price {OTHERS} -n 5")
-        bad("predict m.mb test.csv --proba", "numbers have no probabilities")
+        bad("predict m.mb test.csv --proba", "predicts numbers, which have no probabilities")
 
 
 class TestOtherCommands:
@@ -224,7 +224,10 @@ class TestBadInput:
             (f"-t price {OTHERS}", "--task regression"),
             ("-t price -t rent --ignore rooms --ignore w", "--task regression"),
             (f"--task regression -t place --ignore price {OTHERS}", "the target 'place' holds '"),
-            (f"--task regression -t price {OTHERS} --votes discrete", "--votes goes with --task classification"),
+            (
+                f"--task regression -t price {OTHERS} --votes discrete",
+                "--votes goes with --task classification or ranking",
+            ),
             (f"-t place --ignore price {OTHERS} --quantile 0.5", "--quantile goes with --task regression"),
             (f"--task regression -t price {OTHERS} --quantile 1.5", "--quantile must be a number in (0, 1)"),
             (
@@ -232,7 +235,7 @@ class TestBadInput:
                 "--quantile goes with --loss quantile",
             ),
             (f"--task regression -t price {OTHERS} --loss logistic", "logistic"),
-            (f"--task ranking -t price {OTHERS}", "--task 'ranking' is not one of classification, regression"),
+            (f"--task sorting -t price {OTHERS}", "--task 'sorting' is not one of ranking, classification, regression"),
             ("--task regression", "which column is the number to predict?"),
         ],
     )

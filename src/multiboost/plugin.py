@@ -24,6 +24,12 @@ class Plugin:
         """Its name and parameters, as JSON can hold them."""
         return {"name": self.name, **{name: _plain(getattr(self, name)) for name in parameters_of(self)}}
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plugin) and type(self) is type(other) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(repr(self.to_dict()))
+
     def state(self) -> dict[str, np.ndarray]:
         """What it has learned, as arrays by name; nothing unless it learns."""
         return {}

@@ -230,6 +230,7 @@ def _best(plans: list[Plan], wishes: Wishes, binned: Binned, target: Target, tri
     if len(target.kind.losses) > 1:
         trial.begin(*plans)
         plan = plans[0]
+        trial.errors(plan)  # also where there is no other: a calibration learns from the rows that are held out
         for other in plans[1:]:
             plan = _better(plan, other, trial)
     else:

@@ -54,6 +54,14 @@ class Calibration:
         self.method = method
         self.parts = [method] if parts is None else parts
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Calibration) or self.to_dict() != other.to_dict():
+            return False
+        ours, theirs = self.arrays(), other.arrays()
+        return ours.keys() == theirs.keys() and all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def name(self) -> str:
         return self.method.name
@@ -124,6 +132,9 @@ class Calibration:
         parts = []
         for i in range(n):
             part = copy.deepcopy(method)
-            part.restore({name.partition(".")[2]: a for name, a in arrays.items() if name.partition(".")[0] == str(i)})
+            state = {name.partition(".")[2]: a for name, a in arrays.items() if name.partition(".")[0] == str(i)}
+            if method.learns and not state:
+                raise ValueError(f"what the calibration {method.name!r} has learned")
+            part.restore(state)
             parts.append(part)
         return cls(method, parts)

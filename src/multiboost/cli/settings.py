@@ -102,8 +102,10 @@ def parameters_of(options: dict[str, Any], task: Task) -> dict[str, Any]:
     known = defaults_of(task.estimator())
     for name, parameter in given.items():
         if parameter.name not in known:
-            other = next(t.name for t in TASKS.values() if parameter.name in defaults_of(t.estimator()))
-            raise BadInput(f"--{name.replace('_', '-')} goes with --task {other}, and this is {task.name}")
+            others = sorted(t.name for t in TASKS.values() if parameter.name in defaults_of(t.estimator()))
+            raise BadInput(
+                f"--{name.replace('_', '-')} goes with --task {' or '.join(others)}, and this is {task.name}"
+            )
     found = {p.name: options[name] for name, p in given.items()}
     if found.get("init", CONSTANT) != CONSTANT:
         found["init"] = load_model(found["init"])

@@ -289,6 +289,7 @@ class Frame(Table):
             raise ValueError(f"column {self.label(j)} does not hold numbers: {error}") from error
 
     def columns(self, first, last):
+        first, last = int(first), int(last)  # frames take no other whole numbers
         nominal = self.categories is not None and any(c is not None for c in self.categories[first:last])
         if self.frame.implementation.is_pandas() and not nominal:  # its columns are slow one by one
             plain = plain_numbers(self.frame[:, first:last])

@@ -23,7 +23,7 @@ from ..boosting.held_out import HeldOut
 from ..boosting.plan import Plan
 from ..boosting.ruler import Ruler
 from ..boosting.run import Run, Start
-from ..calibration import Calibration
+from ..calibration import Calibration, Theory
 from ..data.binned import Binned
 from ..data.kind import TargetKind
 from ..data.layout import WIDE
@@ -220,7 +220,10 @@ class Booster(Fitted, ABC):
                     UserWarning,
                     stacklevel=3,
                 )
-            calibration = self._calibrated(run, keep, data) or calibration
+                # Its scores are half the log odds of the classes: there is nothing to calibrate.
+                calibration = None if calibration is None else Calibration(Theory())
+            else:
+                calibration = self._calibrated(run, keep, data) or calibration
             model = model_of(keep)
         self._become(model, plan)
         if run.stopped and self.verbose:

@@ -16,7 +16,7 @@ from .lean_classifier import LeanClassifier
 from .multiboost_classifier import MultiBoostClassifier
 from .parameters import documented
 from .threads import thread_count
-from .validation import seed_of
+from .validation import check_callbacks, seed_of
 
 
 @documented
@@ -138,6 +138,10 @@ class MDDAGClassifier(LeanClassifier):
         self
         """
         self.check_parameters()
+        every = [EveryRound()] if self.verbose else []
+        watching = [*every, *check_callbacks(callbacks)]
+        for callback in watching:
+            callback.begin_fit()
         if self.reward is None:
             raise ValueError("reward is None: it was a function, which a model file does not keep; set it again")
         base = self._base(X, y)
@@ -151,9 +155,10 @@ class MDDAGClassifier(LeanClassifier):
         learning = self._learning(process)
         if self.warm_start and hasattr(self, "model_") and isinstance(learning, Learning):
             learning.go_on(self.model_.state)
-        every = [EveryRound(max(1, learning.wanted // 10) if self.verbose == 1 else 1)] if self.verbose else []
+        for lines in every:
+            lines.step = max(1, learning.wanted // 10) if self.verbose == 1 else 1
         with Team(thread_count(self.n_jobs)) as team:
-            policy = learning.run(team, [*every, *(callbacks or [])])
+            policy = learning.run(team, watching)
         policy.about.update(objective=learning.best_worth, beta=float(self.beta), learner=self.learner)
         self._take(base, policy, state=learning.learned())
         return self

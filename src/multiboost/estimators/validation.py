@@ -161,7 +161,7 @@ def _check_shape(estimator, door, X, *, reset: bool, nominal: bool) -> Table:
             raise ValueError(f"{text}. Name the columns of text in nominal_features if they are nominal.") from error
         raise
     except TypeError as error:  # of Python objects that are no numbers, such as dates
-        raise ValueError(f"X does not hold numbers: {error}; make numbers of them, or pass a data frame") from error
+        raise TypeError(f"X does not hold numbers: {error}; make numbers of them, or pass a data frame") from error
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X must hold real numbers")
     validate_data(door, X, reset=reset, skip_check_array=True)

@@ -123,7 +123,7 @@ def learning_curves(
 
 
 def _of_history(clf, name: str, rounds: list[int]) -> list[float | None]:
-    values = clf.history_[name]
+    values = clf.history_.get(name, ())  # pruned and imported models have none
     return [float(values[t - 1]) if t <= len(values) and np.isfinite(values[t - 1]) else None for t in rounds]
 
 

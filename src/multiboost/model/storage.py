@@ -26,7 +26,7 @@ from .policy import Policy
 WRONG = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _MOST_COLUMNS = 1 << 26  # of a model; nothing larger could be trained
 _COLUMN = 64  # bytes that a column without a name costs whoever looks into a model
-_HISTORY = ("edge", "alpha", "risk", "training_error")  # what every round has
+_POLICY = ("cuts", "actions", "restart")
 _BEFORE = "before."  # what names of the arrays of the model before begin with
 
 
@@ -174,12 +174,14 @@ def _is_known(header: dict, name: str) -> bool:
         or (group in ("history", "state") and isinstance(listed, list) and rest in listed)
         or (group in ("classes", "categories") and rest.isdecimal())
         or group == "target"
+        or (group == "calibration" and isinstance(listed, dict))
+        or (group == "policy" and isinstance(listed, dict) and rest in _POLICY)
         or name == "feature_names"
     )
 
 
 def _is_whole(model: Model) -> bool:
-    """Whether numbers are numbers, and every round has its line of the history."""
+    """Whether numbers are numbers, and the history has a value for every round."""
     e, n_rounds = model.ensemble, model.n_rounds
     lines = model.history
     return bool(
@@ -188,7 +190,6 @@ def _is_whole(model: Model) -> bool:
         and (e.size >= 0).all()
         and np.isfinite(model.slope)
         and model.slope > 0
-        and set(_HISTORY) <= set(lines)
         and all(array.shape == (n_rounds,) and array.dtype.kind == "f" for array in lines.values())
         and n_rounds > 0
     )
@@ -243,7 +244,7 @@ def _read_policy(header: dict, arrays: dict[str, np.ndarray]) -> Policy:
     told = header["policy"]
     return Policy(
         told["state"],
-        **{name: arrays[f"policy.{name}"] for name in ("cuts", "actions", "restart")},
+        **{name: arrays[f"policy.{name}"] for name in _POLICY},
         about=told["about"],
     )
 
