@@ -7,6 +7,7 @@ that softmax(z) would be the probabilities if they were right.  ``Calibration`` 
 from .calibration import Calibration
 from .calibrator import CALIBRATORS, Calibrator, log_softmax, softmax
 from .composed import Isotonic, Platt
+from .formula import Formula
 from .links import Margin, Theory
 from .quadratic import Quadratic
 from .scaling import Diagonal, Matrix
@@ -21,6 +22,7 @@ __all__ = [
     "Calibration",
     "Calibrator",
     "Diagonal",
+    "Formula",
     "Isotonic",
     "Margin",
     "Matrix",

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..plugin import plugin_from
 from .calibrator import CALIBRATORS, Calibrator
+from .formula import Formula
 
 
 class Question(NamedTuple):
@@ -92,8 +93,23 @@ class Calibration:
         scores : list of ndarray (n, k)
             Of every question.
         """
-        parts = self.parts * len(scores) if len(self.parts) == 1 else self.parts
-        return [part.probabilities(z) for part, z in zip(parts, scores, strict=True)]
+        return [part.probabilities(z) for part, z in zip(self._asked(len(scores)), scores, strict=True)]
+
+    def formulas(self, sizes: list[int]) -> list[Formula] | None:
+        """The same as formulas; None where the method has none.
+
+        Parameters
+        ----------
+        sizes : list of int
+            How many answers every question has.
+        """
+        found = [part.formula(k) for part, k in zip(self._asked(len(sizes)), sizes, strict=True)]
+        known = [formula for formula in found if formula is not None]
+        return known if len(known) == len(found) else None
+
+    def _asked(self, n: int) -> list[Calibrator]:
+        """The calibrator of each of n questions."""
+        return self.parts * n if len(self.parts) == 1 else self.parts
 
     # Files.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..plugin import Plugin
 from ..registry import Registry
+from .formula import Formula
 
 C = TypeVar("C", bound="Calibrator")
 
@@ -81,6 +82,10 @@ class Calibrator(Plugin):
         ----------
         scores : ndarray (n, k)
         """
+
+    def formula(self, k: int) -> Formula | None:
+        """The same as a formula of k answers, which exports write; None where it is none of those they know."""
+        return None
 
 
 CALIBRATORS: Registry[type[Calibrator]] = Registry("calibration")

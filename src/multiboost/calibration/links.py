@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .calibrator import CALIBRATORS, Calibrator, softmax
+from .formula import Formula
 
 
 class _Link(Calibrator):
@@ -15,6 +16,9 @@ class _Link(Calibrator):
 
     def probabilities(self, scores):
         return softmax(scores)
+
+    def formula(self, k):
+        return Formula()
 
 
 @CALIBRATORS.register

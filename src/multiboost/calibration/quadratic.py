@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .calibrator import CALIBRATORS, Calibrator, numbers, softmax
+from .formula import Formula
 from .scaling import minimum
 from .temperature import best_factor
 
@@ -57,6 +58,9 @@ class Quadratic(Calibrator):
         odds = self._odds(scores)
         odds = odds + (self._features(odds) * self.coefficients).sum(axis=1)
         return softmax(np.stack([-odds / 2, odds / 2], axis=1))
+
+    def formula(self, k):
+        return Formula(self.factor, bend=np.concatenate([self.range, self.coefficients * [1.0, 1.0, _BEND]]))
 
     def state(self):
         return {"factor": np.array([self.factor]), "range": self.range, "coefficients": self.coefficients}

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .calibrator import CALIBRATORS, Calibrator, log_softmax, numbers, softmax
+from .formula import Formula
 from .temperature import best_factor
 
 _LEAST = float(np.log(1e-15))  # a log probability below this is as good as this
@@ -81,6 +82,11 @@ class _Scaling(Calibrator):
     def probabilities(self, scores):
         z = self.log_probabilities(scores)
         return softmax(z + self._moved(z) + self.bias if self.bias.size else z)
+
+    def formula(self, k):
+        learned = self.bias.size > 0
+        weights, bias = (self.weights, self.bias) if learned else (np.zeros(self._shape(k)), np.zeros(k))
+        return Formula(self.factor, weights, bias, _LEAST)
 
     def _learn(self, z, true, weight, groups):
         self._begin()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .calibrator import CALIBRATORS, Calibrator, log_softmax, numbers, softmax
+from .formula import Formula
 
 _RANGE = -6.0, 6.0  # of ln c
 _NEAR = 1e-4  # as exact as ln c has to be
@@ -27,6 +28,9 @@ class Temperature(Calibrator):
 
     def probabilities(self, scores):
         return softmax(self.factor * scores)
+
+    def formula(self, k):
+        return Formula(self.factor)
 
     def state(self):
         return {"factor": np.array([self.factor])}

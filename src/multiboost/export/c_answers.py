@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..model.model import Model
+from .c_probabilities import probabilities as c_probabilities
 from .c_scores import Piece
 from .c_text import braces, number, table, text
 
@@ -22,12 +23,12 @@ def answers(model: Model, name: str, score: str, scale: str, probabilities: bool
     scale : str
         What a score is to be multiplied with, " * ..." or nothing.
     probabilities : bool
-        Whether they are wanted: they need exp of math.h.
+        Whether they are wanted: they need exp and log of math.h.
     """
     found = _BY_KIND[model.kind.name](model, name, score, scale)
     if not probabilities:
         return found
-    chances = _probabilities(model, name, score, scale)
+    chances = c_probabilities(model, name, score, scale)
     return Piece(found.header + "\n" + chances.header, found.source + "\n" + chances.source, True)
 
 
@@ -126,45 +127,6 @@ def _regression(model: Model, name: str, score: str, scale: str) -> Piece:
         + "}\n",
         kind.is_log,
     )
-
-
-def _probabilities(model: Model, name: str, score: str, scale: str) -> Piece:
-    kind, upper = model.kind, name.upper()
-    real = "float" if score == "float" else "double"
-    exp = "expf" if real == "float" else "exp"
-    slope = number(model.plain_slope(), real)
-    n = 2 if kind.name == "binary" else kind.n_labels
-    if kind.name == "binary":
-        body = f"    p[1] = 1 / (1 + {exp}(-{slope} * (scores[0]{scale})));\n    p[0] = 1 - p[1];\n"
-    elif kind.name == "multilabel":
-        body = (
-            f"    int k;\n    for (k = 0; k < {upper}_LABELS; k++)\n"
-            f"        p[k] = 1 / (1 + {exp}(-{slope} * (scores[k]{scale})));\n"
-        )
-    else:
-        calls = "".join(f"    softmax(scores + {part.start}, p + {part.start}, {part.stop - part.start});\n"
-                        for part in kind.tasks)  # fmt: skip
-        softmax = f"""static void softmax(const {score} *scores, {real} *p, int n)
-{{
-    int k, best = largest(scores, n);
-    {real} total = 0;
-    for (k = 0; k < n; k++) {{
-        p[k] = {exp}({slope} * (scores[k]{scale} - scores[best]{scale}));
-        total += p[k];
-    }}
-    for (k = 0; k < n; k++)
-        p[k] /= total;
-}}
-
-"""
-        return _chances(name, score, real, n, softmax, calls)
-    return _chances(name, score, real, n, "", body)
-
-
-def _chances(name: str, score: str, real: str, n: int, before: str, body: str) -> Piece:
-    declared = f"void {name}_probabilities(const {score} *scores, {real} *p)"
-    header = f"/* Probabilities of classes or labels. */\n{declared}; /* p[{n}] */\n"
-    return Piece(header, f"{before}{declared}\n{{\n{body}}}\n")
 
 
 _BY_KIND: dict[str, Callable[[Model, str, str, str], Piece]] = {

@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from ..calibration import Formula
 from ..model.model import Model
 
 # The arrays of an ensemble that exporters know.  A newer one is refused, not left out.
@@ -62,6 +63,25 @@ def exportable(given) -> Model:
     if not (np.isfinite(ensemble.values).all() and np.isfinite(ensemble.initial).all()):
         raise ExportError("the model has votes that are not finite")
     return model
+
+
+def formulas_of(model: Model) -> list[Formula]:
+    """The probabilities of every question as formulas.
+
+    Raises
+    ------
+    ExportError
+        Where they are none; its text is also for files without probabilities.
+    """
+    found = model.formulas()
+    if found is not None:
+        return found
+    if model.calibration is None:
+        raise ExportError("the model has no probabilities; leave them out")
+    raise ExportError(
+        f"probabilities by the calibration {model.calibration.name!r} cannot be exported, only scores and answers; "
+        "train with another calibration, such as 'auto' or 'temperature': scores and answers stay the same"
+    )
 
 
 def learner_of(model: Model) -> str:

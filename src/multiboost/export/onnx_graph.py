@@ -16,17 +16,20 @@ A set of categories is a column of zeros and ones, looked up in a table, which t
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
 
 from .. import __version__
+from ..calibration import Formula
 from ..disk import whole_file
 from ..extras import need
 from ..model.model import Model
 from .c_scores import float_below
 from .c_text import distinct_identifiers
-from .exportable import ExportError, column_names, exportable, n_categories
+from .exportable import ExportError, column_names, exportable, formulas_of, n_categories
+from .onnx_probabilities import chances, label_chances
 from .trees import PlainTree, plain_trees
 
 OPSETS = {"": 18, "ai.onnx.ml": 3}
@@ -83,7 +86,8 @@ def to_onnx(model, *, precision: str = "double", categories: str = "codes"):
     """A model as ONNX.
 
     Inputs: ``X``, rows of numbers, NaN where a value is missing.  Outputs: ``scores``, and ``label`` and
-    ``probabilities`` of classes, or ``values`` of numbers; of several tasks ``label_0``, ``label_1`` and so on.
+    ``probabilities`` of classes, or ``values`` of numbers; of several tasks ``label_0``, ``label_1`` and so on.  A
+    model whose calibration cannot be exported has no ``probabilities``, and a warning says why.
 
     Parameters
     ----------
@@ -289,8 +293,13 @@ def _classes(graph: _Graph, classes: np.ndarray) -> tuple[str, Any]:
     return graph.constant(values, dtype), dtype
 
 
-def _sloped(graph: _Graph, model: Model, scores: str) -> str:
-    return graph.add("Mul", scores, graph.constant(model.plain_slope()))
+def _formulas(model: Model) -> list[Formula]:
+    """Of every question; none, with a warning, where the model has no probabilities that can be exported."""
+    try:
+        return formulas_of(model)
+    except ExportError as error:
+        warnings.warn(f"no output 'probabilities': {error}", UserWarning, stacklevel=4)
+        return []
 
 
 def _above_zero(graph: _Graph, scores: str) -> str:
@@ -301,19 +310,23 @@ def _binary(graph: _Graph, model: Model, scores: str) -> None:
     names, dtype = _classes(graph, model.kind.classes[0])
     flat = graph.add("Reshape", _above_zero(graph, scores), graph.constant([-1], np.int64))
     graph.output("label", graph.add("Gather", names, flat, axis=0), dtype, [None])
-    p = graph.add("Sigmoid", _sloped(graph, model, scores))
-    both = graph.add("Concat", graph.add("Sub", graph.constant(1.0), p), p, axis=1)
-    graph.output("probabilities", both, graph.dtype, [None, 2])
+    formulas = _formulas(model)
+    if formulas:
+        p = label_chances(graph, formulas, scores)
+        both = graph.add("Concat", graph.add("Sub", graph.constant(1.0), p), p, axis=1)
+        graph.output("probabilities", both, graph.dtype, [None, 2])
 
 
 def _multilabel(graph: _Graph, model: Model, scores: str) -> None:
     n_labels = model.kind.n_labels
     graph.output("label", _above_zero(graph, scores), np.int64, [None, n_labels])
-    graph.output("probabilities", graph.add("Sigmoid", _sloped(graph, model, scores)), graph.dtype, [None, n_labels])
+    formulas = _formulas(model)
+    if formulas:
+        graph.output("probabilities", label_chances(graph, formulas, scores), graph.dtype, [None, n_labels])
 
 
 def _tasks(graph: _Graph, model: Model, scores: str) -> None:
-    kind, chances = model.kind, []
+    kind, formulas, found = model.kind, _formulas(model), []
     for t, part in enumerate(kind.tasks):
         columns = graph.constant(np.arange(part.start, part.stop), np.int64)
         own = scores if len(kind.tasks) == 1 else graph.add("Gather", scores, columns, axis=1)
@@ -321,9 +334,11 @@ def _tasks(graph: _Graph, model: Model, scores: str) -> None:
         best = graph.add("ArgMax", own, axis=1, keepdims=0)
         label = "label" if kind.name == "multiclass" else f"label_{t}"
         graph.output(label, graph.add("Gather", names, best, axis=0), dtype, [None])
-        chances.append(graph.add("Softmax", _sloped(graph, model, own), axis=1))
-    joined = chances[0] if len(chances) == 1 else graph.add("Concat", *chances, axis=1)
-    graph.output("probabilities", joined, graph.dtype, [None, kind.n_labels])
+        if formulas:
+            found.append(chances(graph, formulas[t], own))
+    if found:
+        joined = found[0] if len(found) == 1 else graph.add("Concat", *found, axis=1)
+        graph.output("probabilities", joined, graph.dtype, [None, kind.n_labels])
 
 
 def _regression(graph: _Graph, model: Model, scores: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from .. import __version__
 from ..disk import whole_file
 from ..model.model import Model
-from .exportable import column_names, exportable
+from .exportable import ExportError, column_names, exportable, formulas_of
 
 _ARRAYS = ("initial", "feature", "threshold", "missing_right", "child", "values", "root", "first_term", "set_start",
            "sets")  # fmt: skip
@@ -62,9 +62,10 @@ def _told(model: Model) -> dict[str, Any]:
         "columns": column_names(model),
         "categories": [model.columns.category_names(j) for j in range(model.columns.n)],
         "classes": [_plain(classes) for classes in kind.classes],
-        "slope": model.plain_slope(),
         "task_start": kind.task_start.tolist(),
     }
+    if kind.name != "regression":
+        told |= _formulas(model)
     if kind.name == "regression":
         told |= {
             "center": np.repeat(kind.center, kind.n_columns).tolist(),
@@ -75,6 +76,21 @@ def _told(model: Model) -> dict[str, Any]:
             "is_single": kind.is_single,
         }
     return told
+
+
+def _formulas(model: Model) -> dict[str, Any]:
+    """The factor and the other numbers of every question, or why there are none."""
+    try:
+        found = formulas_of(model)
+    except ExportError as error:
+        return {"no_probabilities": str(error)}
+    return {
+        "factor": [formula.factor for formula in found],
+        "bend": [None if formula.bend is None else formula.bend.tolist() for formula in found],
+        "bias": [None if formula.bias is None else formula.bias.tolist() for formula in found],
+        "weights": [None if formula.weights is None else formula.weights.tolist() for formula in found],
+        "least": None if found[0].bias is None else found[0].least,
+    }
 
 
 def _plain(classes: np.ndarray) -> list:
@@ -185,16 +201,38 @@ def _scores(X):
 
 {answers}'''
 
-_SOFTMAX = """
-def _softmax(scores):
-    p = np.exp(_TOLD["slope"] * (scores - scores.max(axis=1, keepdims=True)))
+_CHANCES = '''
+def _log_softmax(z):
+    z = z - z.max(axis=1, keepdims=True)
+    return z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+
+
+def _chances(q, scores):
+    """Probabilities of the answers to the question q, from their scores, (n, k)."""
+    if "no_probabilities" in _TOLD:
+        raise NotImplementedError(_TOLD["no_probabilities"])
+    z = _TOLD["factor"][q] * scores
+    if _TOLD["bias"][q] is not None:
+        x, W = np.maximum(_log_softmax(z), _TOLD["least"]), np.array(_TOLD["weights"][q])
+        z = x + (x @ W.T if W.ndim == 2 else x * W) + _TOLD["bias"][q]
+    if _TOLD["bend"][q] is not None:
+        low, high, a, b, c = _TOLD["bend"][q]
+        odds = z[:, 1] - z[:, 0]
+        inside = odds.clip(low, high)
+        odds = odds + a + b * odds + c * (inside * inside + 2 * inside * (odds - inside))
+        z = np.stack([-odds / 2, odds / 2], axis=1)
+    p = np.exp(z - z.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)
-"""
-_SIGMOID = """
-def _sigmoid(scores):
-    with np.errstate(over="ignore"):
-        return 1.0 / (1.0 + np.exp(-_TOLD["slope"] * scores))
-"""
+'''
+_LABEL_CHANCES = (
+    _CHANCES
+    + '''
+
+def _label_chances(scores):
+    """Probabilities of labels, (n, K).  The answers yes and no share the log odds."""
+    return np.stack([_chances(q, np.stack([-f / 2, f / 2], axis=1))[:, 1] for q, f in enumerate(scores.T)], axis=1)
+'''
+)
 _PLAIN_SCORES = '''
 def decision_function(X):
     """Scores, one column for every label."""
@@ -211,14 +249,14 @@ def predict(X):
     """Classes."""
     return np.array(_TOLD["classes"][0])[(decision_function(X) > 0).astype(np.intp)]
 '''
-    + "\n" + _SIGMOID + '''
+    + "\n" + _LABEL_CHANCES + '''
 
 def predict_proba(X):
     """Probabilities of the two classes."""
-    p = _sigmoid(decision_function(X))
+    p = _label_chances(_scores(X))[:, 0]
     return np.stack([1.0 - p, p], axis=1)
 ''',
-    "multilabel": _PLAIN_SCORES.lstrip() + "\n" + _SIGMOID + '''
+    "multilabel": _PLAIN_SCORES.lstrip() + "\n" + _LABEL_CHANCES + '''
 
 def predict(X):
     """0 or 1 for every label."""
@@ -227,9 +265,9 @@ def predict(X):
 
 def predict_proba(X):
     """Probabilities of the labels."""
-    return _sigmoid(_scores(X))
+    return _label_chances(_scores(X))
 ''',
-    "multiclass": _PLAIN_SCORES.lstrip() + "\n" + _SOFTMAX + '''
+    "multiclass": _PLAIN_SCORES.lstrip() + "\n" + _CHANCES + '''
 
 def predict(X):
     """Classes."""
@@ -238,9 +276,9 @@ def predict(X):
 
 def predict_proba(X):
     """Probabilities of the classes."""
-    return _softmax(_scores(X))
+    return _chances(0, _scores(X))
 ''',
-    "multitask": _PLAIN_SCORES.lstrip() + "\n" + _SOFTMAX + '''
+    "multitask": _PLAIN_SCORES.lstrip() + "\n" + _CHANCES + '''
 
 def _by_task(scores):
     return np.split(scores, _TOLD["task_start"][1:-1], axis=1)
@@ -256,7 +294,7 @@ def predict(X):
 
 def predict_proba(X):
     """Probabilities of the classes, an array for each task."""
-    return [_softmax(part) for part in _by_task(_scores(X))]
+    return [_chances(q, part) for q, part in enumerate(_by_task(_scores(X)))]
 ''',
     "regression": _PLAIN_SCORES.lstrip() + '''
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calibration import Calibration, Temperature, Theory
+from ..calibration import Calibration, Formula, Theory
 from ..data.categories import Categories
 from ..data.table import Table, as_table
 from ..kernels.team import Team
@@ -208,24 +208,16 @@ class Model:
             raise ValueError(f"answers of the kind {self.kind.name!r} have no probabilities")
         return self._calibrated(scores, self.calibration, slope)
 
-    def plain_slope(self) -> float:
-        """The c of softmax(c F), for whoever has no other probabilities, such as exports.
+    def formulas(self) -> list[Formula] | None:
+        """Probabilities of the answers to every question, from the scores of `by_question`, as formulas.
 
-        Raises
-        ------
-        ValueError
-            Where probabilities are more than that.
+        None where there are no probabilities, or none that are such a formula.
         """
-        calibration = self.calibration
-        if calibration is None or calibration.unit in ("theory", "margin"):
-            return self.slope
-        part = calibration.parts[0]
-        if isinstance(part, Temperature):
-            return self.slope * part.factor
-        raise ValueError(
-            f"probabilities by the calibration {calibration.name!r} cannot be exported, only those of one factor; "
-            "train with calibration='temperature', 'margin' or None: scores and answers stay the same"
-        )
+        if self.calibration is None:
+            return None
+        sizes = [z.shape[1] for z in self.kind.by_question(np.zeros((1, self.kind.n_labels)))]
+        found = self.calibration.formulas(sizes)
+        return None if found is None else [formula.times(self.slope) for formula in found]
 
     def uncalibrated(self, scores: np.ndarray) -> np.ndarray:
         """The same by theory, where a score is half the log odds of its label."""
