@@ -42,7 +42,7 @@ def expected_failures(estimator) -> dict[str, str]:
         "check_sample_weight_equivalence_on_dense_data": pairs,
         "check_sample_weight_equivalence_on_sparse_data": pairs,
         **({"check_classifier_multioutput": ranks} if estimator.loss == "exponential" else {}),
-        "check_classifiers_train": "probabilities are calibrated on rows that were held out, and predict goes by scores",
+        "check_classifiers_train": "probabilities are calibrated on held-out rows, and predict goes by scores",
     }
 
 
