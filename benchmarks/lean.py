@@ -261,11 +261,11 @@ PARTS = {"toy": _toy, "faces": faces, "mq2008": lambda pictures: mq2008(), "exit
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), choices=[*PARTS, []])
+    parser.add_argument("parts", nargs="*", default=[], choices=[*PARTS, []])
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     results: dict = {"machine": machine(), "load_before": load(), "figures": []}
-    for part in options.parts:
+    for part in options.parts or PARTS:
         begin = perf_counter()
         for found in PARTS[part](options.out.parent):
             results["figures"].append(found)

@@ -221,12 +221,12 @@ PARTS = {part.__name__: part for part in (one_target, several_targets, losses_of
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), choices=[*PARTS, []])
+    parser.add_argument("parts", nargs="*", default=[], choices=[*PARTS, []])
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message=".*feature names.*")
     results: dict = {"machine": machine(), "load_before": load(), "threads": THREADS, "figures": []}
-    for part in options.parts:
+    for part in options.parts or PARTS:
         for found in PARTS[part]():
             results["figures"].append(found)
             print({key: value for key, value in found.items() if value not in (None, "")}, flush=True)

@@ -20,7 +20,8 @@ USERS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]  # docs/notes is for ma
 SLOW = {"plugins.md"}  # every process compiles parts from outside of the package anew
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(#[^)\s]*)?\)")
-PROGRESS = re.compile(r"round +\d+ of \d+ ")  # how many such lines there are is a matter of time
+# How many such lines there are is a matter of time, and of what was compiled before.
+PROGRESS = re.compile(r"round +\d+ of \d+ |compiling kernels|comparing settings")
 OUTSIDE = ("make ", "pip install ", "git clone ", "cd ")  # what sets a machine up is looked at, not run
 
 ANYTHING = None  # is printed

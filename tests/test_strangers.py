@@ -115,6 +115,7 @@ from tests.test_strangers import data
 MultiBoostClassifier("stump", 2, verbose=int(sys.argv[1])).fit(*data())
 """
 
+    @pytest.mark.slow  # compiles everything
     def test_compiling_and_comparing_are_said_once(self, tmp_path):
         """In a fresh cache; without ``verbose``, and for kernels that are kept, there is no word."""
         lines = {}

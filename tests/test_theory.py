@@ -134,7 +134,7 @@ class TestGame:
         assert (np.tensordot(game.mixture, h, 1) * Y).min() == pytest.approx(game.value, abs=1e-9)
         assert (h * Y * game.hardest).sum(axis=(1, 2)).max() == pytest.approx(game.value, abs=1e-9)
 
-    @pytest.mark.parametrize("seed", [0, 1, 2])
+    @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
     def test_arc_gv_finds_the_largest_minimum_margin(self, seed):
         """More than AdaBoost's, and within 5 % of the linear program over all stumps there are.
 

@@ -51,10 +51,15 @@ def spark(values, width: int = 40) -> str:
 
 
 class Notices(Callback):
-    """A line about whatever takes a while before the first round."""
+    """A line about whatever takes a while before the first round; said once, also where several fits follow."""
+
+    def __init__(self):
+        self._said: set[str] = set()
 
     def notice(self, text):
-        console().print(text, style="dim", highlight=False)
+        if text not in self._said:
+            console().print(text, style="dim", highlight=False)
+        self._said.add(text)
 
 
 class LiveDisplay(Notices):
