@@ -31,6 +31,7 @@ from multiboost import (
     evaluate,
     load_model,
     round_rules,
+    write_report,
 )
 from multiboost.files import FileError, read_batches, read_file, write_table
 from multiboost.files.content import NumberedNames
@@ -412,12 +413,17 @@ class TestModelFilesOfStrangers:
         with pytest.raises(ModelFileError, match="do not fit together"):
             load_model(path)
 
-    @pytest.mark.parametrize(
-        "header", [{"history": []}, {"slope": -1.0}, {"slope": float("nan")}, {"history": ["edge", "edge"]}]
-    )
-    def test_headers_that_say_too_little(self, model, tmp_path, header):
+    @pytest.mark.parametrize("slope", [-1.0, float("nan")])
+    def test_slopes_that_cannot_be(self, model, tmp_path, slope):
         with pytest.raises(ModelFileError):
-            load_model(changed(model, tmp_path / "b.mb", header))
+            load_model(changed(model, tmp_path / "b.mb", {"slope": slope}))
+
+    def test_a_history_is_not_needed(self, model, tmp_path):
+        """Pruned and imported models have none, and can be looked at."""
+        path = changed(model, tmp_path / "b.mb", {"history": []})
+        done = in_process("inspect", path)
+        assert done.code == 0, done.err
+        write_report(load_model(path), *data(), path=tmp_path / "r.html")
 
     @pytest.mark.parametrize("told", [{"file": 3}, {"target": 5}, {"ignore": [1]}, {"names": {}}, {"rows": "many"}])
     def test_nonsense_about_the_training_file(self, model, tmp_path, told):

@@ -37,7 +37,8 @@ def run(model: Path, round: int | None, json: bool) -> None:
         for rules in round_rules(classifier, [round]):
             print(rules)
         return
-    facts["training_error"] = measured("error", facts["training_error"])
+    if "training_error" in facts:
+        facts["training_error"] = measured("error", facts["training_error"])
     out.print(table_of([(name.replace("_", " "), value) for name, value in facts.items()]))
     out.print()
     shown = [(name, f"{100 * share:.1f} %") for name, share in importances[:_MOST]]
