@@ -115,7 +115,10 @@ class Run:
         layout = layout_of(criterion, binned, target, team, last)
         before = start.ensemble if start is not None else None
         self.builder = EnsembleBuilder(plan.initial_scores(target) if before is None else before, binned.n_columns)
-        scores = self.builder.build().start(target.n_rows, target.start) if start is None else start.scores
+        if start is None:
+            scores = self.builder.build().start(target.n_rows, target.start, binned.workspace)
+        else:
+            scores = binned.workspace.moved(start.scores)
         self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
         names = HISTORY + (HELD_OUT if held_out is not None else ())

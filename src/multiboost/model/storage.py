@@ -41,7 +41,7 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         What a checkpoint has besides.
     """
     header, arrays = _written(model)
-    write_model(path, {**header, **(more_header or {})}, {**arrays, **(more_arrays or {})})
+    write_model(path, {**header, **(more_header or {})}, {**arrays, **(more_arrays or {})}, more_arrays or ())
 
 
 def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
