@@ -240,13 +240,16 @@ def main() -> None:
         generate(given.folder / "rows", given.rows)
         size = sum(path.stat().st_size for path in (given.folder / "rows").iterdir())
         found = {"rows": given.rows, "columns": COLUMNS, "classes": CLASSES, "bytes": size, "memory": given.memory}
-        found["killed"] = _stage("ours", given, kill_at=max(1, given.rounds // 2))
-        found["ours"] = _stage("ours", given)
-        found["xgboost"] = _stage("xgboost", given)
-        found["tenth"] = _stage("tenth", given)
         found["machine"] = machine()
-        if given.out:
-            given.out.write_text(json.dumps(found, indent=1) + "\n")
+        for name, stage, options in (
+            ("killed", "ours", {"kill_at": max(1, given.rounds // 2)}),
+            ("ours", "ours", {}),
+            ("xgboost", "xgboost", {}),
+            ("tenth", "tenth", {}),
+        ):
+            found[name] = _stage(stage, given, **options)
+            if given.out:
+                given.out.write_text(json.dumps(found, indent=1) + "\n")
     finally:
         shutil.rmtree(given.folder, ignore_errors=True)
 

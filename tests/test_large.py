@@ -114,6 +114,17 @@ class TestTheSameModel:
         np.testing.assert_array_equal(there.history_["risk"], here.history_["risk"])
         np.testing.assert_array_equal(there.predict_proba(features(table)), here.predict_proba(features(table)))
 
+    def test_bytes_of_a_round(self, table, folder, tmp_path, monkeypatch):
+        """Of a stump: a histogram of all rows, two leaves, and the update."""
+        monkeypatch.setattr(multiboost.workspace, "_SMALL", 1)
+        clf = MultiBoostClassifier(**{**QUICK, "base_learner": "stump"}, n_jobs=1)
+        of_files(clf, folder, "two", workspace=tmp_path)
+        n_columns, n_blocks = 5, 2  # numbers and names
+        payload = 2 * 4  # weights of one label, negative and positive
+        search = 2 * n_columns + n_blocks * (payload + 4) + 20 + 8 + 8
+        update = 8 * (2 + 2 + 2 + 2) + 4 + payload
+        np.testing.assert_array_equal(clf.history_["bytes_touched"], N * (search + update))
+
     def test_all_that_is_chosen(self, table, folder, room):
         """The comparison of settings and the calibration see the same rows."""
         here = MultiBoostClassifier(n_estimators=3).fit(features(table), column(table, "two"))

@@ -152,6 +152,7 @@ class Scratch:
     def __init__(self):
         self._kept: dict[tuple, Any] = {}
         self._free: dict[tuple, list] = {}
+        self.touched = 0.0  # bytes of arrays on the disk since somebody asked, see ``touched``
 
     def keep(self, key: tuple, make: Callable[[], Any]):
         """What is used by one problem at a time, for the length of a call."""

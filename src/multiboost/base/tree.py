@@ -15,6 +15,7 @@ from .learner import BaseLearner
 from .problem import Problem
 from .product import Product
 from .stump import Cut, Stump
+from .touched import bytes_of_growth
 
 
 class Tree(BaseLearner):
@@ -74,6 +75,9 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     )  # fmt: skip
     if n_nodes == 1 and n_leaves == 2:
         return None
+    if layout.workspace.on_disk:
+        touched = bytes_of_growth(problem, tree.node[:n_nodes], n_leaves, keep_rows, not exact)
+        problem.scratch.touched += touched
     node = tree.node[:n_nodes]
     left = node["left"]
     is_leaf = left < 0
