@@ -42,6 +42,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     _check(data, options)
     task = task_named(options["task"])
     roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [], task.name, options["query"])
+    roles = replace(roles, signed=options["negative_weights"] not in (None, "error"))
     every = seconds_of(options["every"], "--every") if options["every"] else 60.0
     classifier = task.estimator()(**parameters_of(options, task))
     check_parameters(classifier)
@@ -51,6 +52,8 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     kind = task.kind_of(training)
     classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
     valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
+    if options["report"] and _is_signed(test or valid or training):
+        raise BadInput("--report knows no negative weights; give it a --test file without them")
     training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"], task)
     # Before the rounds: a checkpoint is a model file, too, and should know as much.
     provenance = {
@@ -91,6 +94,10 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     if interrupt.asked:
         saved = f"; the model is in {options['out']}" if options["out"] else ""
         raise Interrupted(f"interrupted after {classifier.n_estimators_} rounds{saved}")
+
+
+def _is_signed(examples: Examples) -> bool:
+    return examples.sample_weight is not None and bool((examples.sample_weight < 0).any())
 
 
 def _check(data: str, options: dict[str, Any]) -> None:
@@ -220,7 +227,7 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool, task: T
         "digest": classifier.ensemble_.digest(),
     }
     for name, examples in (("validation", valid), ("test", test)):
-        if examples is not None:
+        if examples is not None and not _is_signed(examples):  # of such a validation set the history has the error
             result = evaluate(classifier, examples.X, examples.y, examples.sample_weight, **asked(examples, task))
             found[name] = result.headline()
     return found
