@@ -1,5 +1,8 @@
 """Policies in C99: cascades, early exits and decision DAGs decide as the walker does, and evaluate as much."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -13,6 +16,7 @@ from multiboost import (
     WaldBoostClassifier,
 )
 from multiboost.export import latency, to_c
+from multiboost.model.policy import Policy
 
 from .exporting import SANITIZERS, WARNINGS, as_names, build, mixed_table, run_program, strange_rows
 
@@ -34,7 +38,7 @@ def classifiers(binary):
     Y = np.stack([classes, frame["a"].fillna(0).to_numpy() > 0], axis=1)
     tasks = MultiBoostClassifier("stump", 20, loss="exponential", random_state=0).fit(frame, Y)
     labels = MultiBoostClassifier("tree:4", 20, random_state=0).fit(frame, np.stack([classes > 0, Y[:, 1]], axis=1))
-    short = {"n_episodes": 20_000, "random_state": 3}
+    short = {"n_episodes": 10_000, "random_state": 3}
     return {
         "exit": stumps.early_exit(X, 0.02),
         "exit of trees": trees.early_exit(frame, 0.05),
@@ -83,27 +87,30 @@ def test_decisions_and_evaluations(n, classifiers, sources, program):
 @pytest.mark.parametrize("state", ["leaders", "labels", "margin"])
 def test_any_table_of_actions(state, tmp_path):
     """Random actions for one table of cuts for all rounds, also such as no learner finds."""
-    from dataclasses import replace
-
-    from multiboost.model.policy import Policy
-
     frame, classes = mixed_table(300)
     clf = MultiBoostClassifier("stump", 12, loss="exponential", random_state=0).fit(frame, classes)
     rng = np.random.default_rng(5)
-    numbers = {"leaders": 2, "labels": 3, "margin": 1}[state]
-    actions = rng.choice(np.array([0, 0, 0, 1, 2], np.uint8), (13, 4**numbers))
-    actions[-1] = 2
-    policy = Policy(state, np.array([[-0.3, 0.0, 0.4]]), actions, rng.random(12) < 0.2, {})
-    assert policy.is_sound(12, 3)
-    clf._become(replace(clf.model_, policy=policy), clf.plan_)
-    source = to_c(clf, "m")
+    cells = 4 ** {"leaders": 2, "labels": 3, "margin": 1}[state]
+    lean, sources = [], []
+    for k in range(4):
+        actions = rng.choice(np.array([0, 1, 2], np.uint8), (13, cells), p=[0.75, 0.17, 0.08])
+        actions[-1] = 2
+        policy = Policy(state, np.array([[-0.3, 0.0, 0.4]]), actions, rng.random(12) < 0.2, {})
+        assert policy.is_sound(12, 3)
+        one = copy(clf)
+        one._become(replace(clf.model_, policy=policy), clf.plan_)
+        lean.append(one)
+        sources.append(to_c(one, f"m{k}"))
     X = strange_rows(clf.model_, 2000)
     X[np.isinf(X)] = 1.0
-    evaluated, scores = run_program(build(tmp_path, [source], "gcc", WARNINGS), 0, X, source)
-    table = as_names(clf.model_, X)
-    np.testing.assert_array_equal(scores, clf.decision_function(table))
-    np.testing.assert_array_equal(evaluated, clf.n_evaluated(table))
-    assert len(np.unique(evaluated)) > 3
+    table, seen = as_names(clf.model_, X), []
+    program = build(tmp_path, sources, "gcc", WARNINGS)
+    for k, (one, source) in enumerate(zip(lean, sources, strict=True)):
+        evaluated, scores = run_program(program, k, X, source)
+        np.testing.assert_array_equal(scores, one.decision_function(table))
+        np.testing.assert_array_equal(evaluated, one.n_evaluated(table))
+        seen += evaluated.tolist()
+    assert len(set(seen)) > 4
 
 
 def test_a_cascade_is_as_fast_as_it_is_short(binary, classifiers):

@@ -53,7 +53,7 @@ class TestAnnihilated:
         """A box that is far larger than a cell has nearly the sum that it had, though most weights are others."""
         X, nominal, y, weight = events
         found = annihilated(X.copy(), nominal, y, weight)
-        for box in ((X[:, 0] > 0.7) & (y == 0), (X[:, 1] < 0.2) & (y == 0), (X[:, 0] < 0) & (X[:, 1] < 0) & (y == 0)):
+        for box in ((X[:, 0] > 0.7) & (y == 0), (X[:, 1] < 0.2) & (y == 0), (X[:, 0] > 0) & (X[:, 1] > 0) & (y == 0)):
             left, before = found[box].sum(), weight[box].sum()
             assert abs(left - before) < 1.5 * np.sqrt(box.sum())
             assert abs(np.maximum(weight[box], 0).sum() - before) > 2 * abs(left - before)

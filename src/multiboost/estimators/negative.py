@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.kind import TargetKind
 from ..data.kinds import LabelKind
 from ..data.signed import NothingLeft, annihilated
 from ..data.table import Table
 
 
 def without_negative(
-    rule: str | None, table: Table, kind: LabelKind, labels: np.ndarray, weight: np.ndarray | None
+    rule: str | None, table: Table, kind: TargetKind, labels: np.ndarray, weight: np.ndarray | None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Weights of at least 0, and the signs that they had where these are still needed, else None.
 
@@ -19,12 +20,14 @@ def without_negative(
     rule : {"annihilate", "keep"} or None
         What becomes of negative weights; the other rules leave none.
     table : Table
-    kind : LabelKind
+    kind : TargetKind
+        Of labels, where weights are negative.
     labels : ndarray
     weight : ndarray (n,) or None
     """
     if weight is None or not (weight < 0).any():
         return weight, None
+    assert isinstance(kind, LabelKind)  # others refuse them
     answers = kind.encode(labels)
     values, group = np.unique(answers, axis=0, return_inverse=True)
     group = group.reshape(-1)
