@@ -14,7 +14,7 @@ from multiboost.kernels.team import Team
 
 # Products of trees, trees of products, and every learner of the house by itself.
 SPECS = ["stump", "tree:6", "product:3", "tree:4/product:2", "product:2/tree:3", "selector", "indicator",
-         "product:2/selector", "column:bins"]  # fmt: skip
+         "product:2/selector", "bins:8"]  # fmt: skip
 CURVED = ["column", "column:spline"]  # lines and splines: in double precision only
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 SANITIZERS = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
