@@ -38,7 +38,7 @@ from .exporting import (
 )
 from .test_prediction import N_CATEGORIES, N_NUMERIC, random_ensemble, random_rows, stumps
 
-N = 100_000
+ROWS = [3000, pytest.param(100_000, marks=pytest.mark.slow)]  # strange ones
 FORMS = {"double": {}, "float": {"precision": "float"}, "fixed": {"fixed": "q8.8"}, "wide": {"fixed": "q12.20"}}
 WIDE = ("stump", "tree:6")  # learners whose codes of 32 bits are tried too
 
@@ -66,11 +66,12 @@ def program(request, sources, tmp_path_factory):
     return build(folder, list(sources.values()), request.param, [*WARNINGS, *SANITIZERS])
 
 
+@pytest.mark.parametrize("n", ROWS)
 @pytest.mark.parametrize("spec", SPECS)
-def test_scores_of_strange_rows(spec, models, sources, program):
-    """Doubles bit for bit, floats within what is stated, integers as the emulator says, on 1e5 rows."""
+def test_scores_of_strange_rows(spec, n, models, sources, program):
+    """Doubles bit for bit, floats within what is stated, integers as the emulator says."""
     model, order = models[spec], list(sources)
-    X = strange_rows(model, N)
+    X = strange_rows(model, n)
     expected = kernel_scores(model, X)
     _, scores = run_program(program, order.index((spec, "double")), X, sources[spec, "double"])
     np.testing.assert_array_equal(scores, expected)
@@ -87,12 +88,13 @@ def test_scores_of_strange_rows(spec, models, sources, program):
         np.testing.assert_array_equal(scores, source.fixed.scores(codes))
 
 
+@pytest.mark.parametrize("n", ROWS)
 @pytest.mark.parametrize("spec", CURVED)
-def test_scores_of_strange_rows_on_curves(spec, models, sources, program):
-    """Polynomials in double precision bit for bit, on 1e5 rows; also where infinities cancel."""
+def test_scores_of_strange_rows_on_curves(spec, n, models, sources, program):
+    """Polynomials in double precision bit for bit; also where infinities cancel."""
     model = models[spec]
     assert model.ensemble.is_curved
-    X = strange_rows(model, N)
+    X = strange_rows(model, n)
     _, scores = run_program(program, list(sources).index((spec, "double")), X, sources[spec, "double"])
     np.testing.assert_array_equal(scores, kernel_scores(model, X))
     for options in ({"precision": "float"}, {"fixed": "q8.8"}):

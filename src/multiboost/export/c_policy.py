@@ -15,6 +15,7 @@ from ..model.policy import ACTIONS
 from .c_text import braces, filled, number, table
 
 _LARGEST = np.finfo(np.float64).max
+_FEW = 8  # cuts, up to which counting is faster than halving, whose branches are mispredicted
 
 
 def policy_scores(model: Model, name: str, one_round: str) -> str:
@@ -75,7 +76,7 @@ def _cell(model: Model, n_cuts: int) -> str:
             "static int32_t cell_of(const double *scores, const double *cut)\n{\n    (void)scores, (void)cut;\n"
             "    return 0;\n}\n"
         )
-    parts = [_NUMBER]
+    parts = [_COUNT if n_cuts <= _FEW else _NUMBER]
     if state == "leaders" or (state == "margin" and len(model.kind.task_start) > 1):
         parts.append(_TWO_BEST)
     if state == "margin":
@@ -88,6 +89,16 @@ def _cell(model: Model, n_cuts: int) -> str:
 
 
 # Words in capitals are filled in.
+
+_COUNT = """/* How many of the cuts are below a value. */
+static int32_t number_of(const double *cut, double value)
+{
+    int32_t j, n = 0;
+    for (j = 0; j < CUTS; j++)
+        n += cut[j] < value;
+    return n;
+}
+"""
 
 _NUMBER = """/* How many of the cuts are below a value. */
 static int32_t number_of(const double *cut, double value)
