@@ -558,22 +558,6 @@ QUICKLY = "--base tree:5 --rounds 4 --loss exponential --learning-rate 0.2 --sub
 class TestCommandLine:
     """``multiboost train`` of a folder."""
 
-    OPTIONS = [
-        "--base",
-        "tree:5",
-        "--rounds",
-        "4",
-        "--loss",
-        "exponential",
-        "--learning-rate",
-        "0.2",
-        "--subsample",
-        "1",
-        "--jobs",
-        "1",
-        "--json",
-    ]
-
     @pytest.fixture
     def train(self, capsys, monkeypatch):
         """Runs the command; its exit code, what it prints, and its errors."""
