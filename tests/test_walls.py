@@ -31,7 +31,10 @@ ROOMS = {
     "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
     "samplers": ({"plugin", "registry"}, {"numpy"}),
     "calibration": ({"plugin", "registry"}, {"numpy", "scipy", "sklearn", "threadpoolctl"}),
-    "model": ({"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost"}, {"numpy"}),
+    "model": (
+        {"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost"} | {"ranking"},
+        {"numpy"},
+    ),
     # pyarrow: a log in Parquet, IPython: a bar in a notebook; imported where they are asked for
     "boosting": (
         {"base", "calibration", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers"}
@@ -43,7 +46,7 @@ ROOMS = {
         {"base", "boosting", "calibration", "criteria", "data", "lean", "losses", "memory", "model", "plugin"}
         | {"ranking", "samplers", "steps"}
         | {"kernels.compiler", "kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
-        {"numpy", "sklearn"},
+        {"numpy", "sklearn", "joblib"},
     ),
     "evaluation": (
         {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
