@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral
 
@@ -170,9 +169,9 @@ def _check_shape(estimator, door, X, *, reset: bool, nominal: bool) -> Table:
 
 def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
     names = table.names or []
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise ValueError(f"two columns of X have the same name: {', '.join(twice)}; rename one")
+    seen = getattr(door, "feature_names_in_", None)
+    if not reset and seen is not None and seen.tolist() == names:
+        return
     if hasattr(X, "iloc"):
         validate_data(door, X, reset=reset, skip_check_array=True)  # pandas: scikit-learn's own messages
         return
@@ -180,8 +179,7 @@ def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
         door.feature_names_in_ = np.asarray(names, dtype=object)
         door.n_features_in_ = table.n_columns
         return
-    seen = getattr(door, "feature_names_in_", None)
-    if seen is not None and list(seen) != list(names):
+    if seen is not None:
         then, now = set(seen), set(names)
         unknown = [n for n in names if n not in then]
         absent = [n for n in seen if n not in now]
