@@ -67,7 +67,7 @@ def calibration_of(method: Calibrator, parts: list[Part]) -> Calibration:
 
 def refined(parts: list[Part]) -> np.ndarray:
     """Weighted log-losses after the best factor, of all known answers to all questions, in an order of their own."""
-    z, true, weight = joined(questions_of(parts, "spread"))
+    z, true, weight, _ = joined(questions_of(parts, "spread"))
     known = np.flatnonzero((true >= 0) & (weight > 0))
     z, true, weight = z[known], true[known], weight[known] / weight[known].mean()
     return weight * refinement(z, true, weight)
