@@ -42,7 +42,7 @@ class Part:
 
 def _cancelled(question: Question, sense: np.ndarray) -> np.ndarray:
     """Weights of the rows of a question without negative ones."""
-    z, true, weight = question
+    z, true, weight, _ = question
     none = np.zeros(z.shape[1], bool)
     try:
         return annihilated(z.copy(), none, true, weight * sense)
@@ -67,7 +67,7 @@ def calibration_of(method: Calibrator, parts: list[Part]) -> Calibration:
 
 def refined(parts: list[Part]) -> np.ndarray:
     """Weighted log-losses after the best factor, of all known answers to all questions, in an order of their own."""
-    z, true, weight = joined(questions_of(parts, "spread"))
+    z, true, weight, _ = joined(questions_of(parts, "spread"))
     known = np.flatnonzero((true >= 0) & (weight > 0))
     z, true, weight = z[known], true[known], weight[known] / weight[known].mean()
     return weight * refinement(z, true, weight)
