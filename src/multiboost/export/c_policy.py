@@ -88,7 +88,7 @@ def _stays(policy: Policy, cuts: np.ndarray) -> np.ndarray | None:
     found = np.tile([-_LARGEST, _LARGEST], (policy.n_rounds + 1, 1))
     for t in np.flatnonzero(policy.looks):
         on = np.flatnonzero(policy.actions[t] == ACTIONS["EVAL"])
-        bounds = np.concatenate([[-_LARGEST], cuts[min(t, len(cuts) - 1)], [_LARGEST]])
+        bounds = np.concatenate([[-_LARGEST], cuts[min(int(t), len(cuts) - 1)], [_LARGEST]])
         if on.size and on[-1] - on[0] + 1 != on.size:
             return None
         found[t] = (bounds[on[0]], bounds[on[-1] + 1]) if on.size else (_LARGEST, -_LARGEST)
