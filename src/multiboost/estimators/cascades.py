@@ -22,7 +22,16 @@ from .parameters import documented
 from .threads import thread_count
 
 
-class _OneEnsemble(LeanClassifier):
+class _Cascade(LeanClassifier):
+    """Cascades have no weights of classes but those of their estimator."""
+
+    @property
+    def class_weight(self):
+        """The class weights of the estimator's training."""
+        return self._template().class_weight
+
+
+class _OneEnsemble(_Cascade):
     """A cascade whose stages are the base classifiers of one ensemble."""
 
     def _staged(self, model: Model, ensemble: Ensemble, table, team: Team) -> Iterator[np.ndarray]:
@@ -187,7 +196,7 @@ class WaldBoostClassifier(_OneEnsemble):
 
 
 @documented
-class ViolaJonesClassifier(LeanClassifier):
+class ViolaJonesClassifier(_Cascade):
     """Stages, each an ensemble of its own: what a stage rejects is rejected, and only the last one can accept.
 
     A stage grows until, with a threshold that keeps enough positives, few enough negatives have passed all stages.  The

@@ -54,8 +54,9 @@ def early_exit(model: Model, table: Table, team: Team, max_disagreement: float, 
             f"{upper_bound(0, n, confidence):.2g}"
         )
     margin, differs = _stages(model, table, team, rounds)
-    highest = 2.0 * float(model.sizes()[-1])  # no margin is larger: nobody leaves
-    best, count, evaluated = highest, 0, float(model.n_rounds)
+    highest = 2.0 * float(model.sizes()[-1])  # no margin is larger, but for those of another package's classifier (init)
+    best: float | None = None
+    count, evaluated = 0, float(model.n_rounds)
     for step in range(1, _STEPS):
         candidate = highest * _STEP**step
         wrong, mean = _outcome(margin, differs, rounds, model.n_rounds, candidate)
@@ -72,7 +73,8 @@ def early_exit(model: Model, table: Table, team: Team, max_disagreement: float, 
         "margin": best,
         "mean_evaluated": evaluated,
     }
-    return exit_policy(model.n_rounds, dict.fromkeys(rounds, best), about)
+    # Without a margin that keeps the promise nobody leaves.
+    return exit_policy(model.n_rounds, {} if best is None else dict.fromkeys(rounds, best), about)
 
 
 def _stages(model: Model, table: Table, team: Team, rounds: list[int]) -> tuple[np.ndarray, np.ndarray]:

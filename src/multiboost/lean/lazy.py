@@ -51,6 +51,8 @@ def predict_lazily(model: Model, rows: Iterable, features: dict[Any, Callable[[A
     """
     if model.ensemble.phi:
         raise ValueError("the model asks the classifiers of a FromClassifier, which need all columns; use predict")
+    if model.before is not None:
+        raise ValueError("the model starts from another one (init), which needs all columns; use predict")
     columns = _Columns(model, features)
     walker, d, n_labels = model.walker, model.columns.n, model.ensemble.n_labels
     scores, evaluated = [], []
