@@ -663,7 +663,7 @@ class TestOtherModels:
         assert np.array_equal(load_model(tmp_path / "lean.mb").decision_function(rest), wanted)
 
     def test_mddag(self, binary, other_model):
-        """The objective by NumPy from the votes of each base classifier; a row may leave with the answer it came with."""
+        """The objective by NumPy from the votes; a row may leave with the answer that it came with."""
         model = other_model
         X, y = binary[0][:1500], binary[1][:1500]
         lean = MDDAGClassifier(model, beta=0.01, n_episodes=20_000, random_state=0).fit(X, y)
@@ -684,13 +684,14 @@ class TestOtherModels:
         if model.model_.before is not None:
             with pytest.raises(ValueError, match=r"starts from another model \(init\), whose scores have no bound"):
                 SoftCascadeClassifier(model).fit(X, y)
-            with pytest.raises(ValueError, match="init.*needs all columns"):
+            with pytest.raises(ValueError, match=r"init\), which needs all columns"):
                 model.predict_lazy(X, {})
             return
         cascade = SoftCascadeClassifier(model, target_tpr=0.95).fit(X, y)
         assert cascade.predict(X)[y == 1].mean() >= 0.95
         needs = []
-        found = cascade.predict_lazy(range(100), {j: (lambda i, j=j: needs.append((i, j)) or X[i, j]) for j in range(20)})
+        features = {j: (lambda i, j=j: needs.append((i, j)) or X[i, j]) for j in range(20)}
+        found = cascade.predict_lazy(range(100), features)
         assert np.array_equal(found.scores[:, 0], cascade.decision_function(X[:100]))
         assert len(needs) == len(set(needs)) == sum(found.calls.values())
         along = cascade.ensemble_.along  # each base classifier is a line of one column
@@ -745,7 +746,7 @@ class TestReport:
 
     def test_of_many_classes_stages_and_whole_models(self, digits, of_digits, binary, tmp_path):
         X, y = digits
-        lean, page = self.found(of_digits.early_exit(X[800:1300], 0.05), X[1300:], y[1300:], tmp_path)
+        lean, _ = self.found(of_digits.early_exit(X[800:1300], 0.05), X[1300:], y[1300:], tmp_path)
         assert len(lean["needs"]) == 11
         assert not lean["detection"]
         assert lean["about"]["name"] == "early exit"

@@ -124,9 +124,8 @@ def lean_evaluation(clf, X, y) -> LeanEvaluation | None:
     found = LeanEvaluation(
         dict(policy.about), model.n_rounds, needs, paths.mean(axis=0).tolist(), None if policy.restart.any() else 0.0
     )
-    is_binary = code is not None and model.ensemble.n_labels == 1 and len(np.unique(code)) == 2
     scores = np.asarray(clf.decision_function(X))
-    if is_binary:
+    if code is not None and model.ensemble.n_labels == 1 and len(np.unique(code)) == 2:
         cost = float(evaluated[code == 0].mean())
         rates = [r for r in RATES if r * (code == 0).sum() >= 1]
         found.detection = [Detection(r, [], [], cost, _tpr(scores, code, r)) for r in rates]

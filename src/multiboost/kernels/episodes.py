@@ -22,10 +22,10 @@ _INLINE = {**INLINE, "fastmath": False}
 class World(NamedTuple):
     """What episodes earn and cost.
 
-    start (n, K): scores before the first base classifier.  label (n,): the number of the right label, of binary models 0 or 1.  weight (n,): of its reward.  cost (rounds,): of
-    base classifiers.  feature_cost (columns,): of columns, paid when first needed; empty where base classifiers cost.
-    scale: rewards see margins divided by it.  answers: whether there is an answer to reward before anything was evaluated,
-    that of the model before this one.
+    start (n, K): scores before the first base classifier.  label (n,): the number of the right label, of binary models
+    0 or 1.  weight (n,): of its reward.  cost (rounds,): of base classifiers.  feature_cost (columns,): of columns,
+    paid when first needed; empty where base classifiers cost.  scale: rewards see margins divided by it.  answers:
+    whether there is an answer to reward before anything was evaluated, that of the model before this one.
     """
 
     X: np.ndarray

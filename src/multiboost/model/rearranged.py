@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -84,17 +85,17 @@ def joined(ensembles: Sequence[Ensemble]) -> Ensemble:
     )
 
 
-def _curves(ensemble: Ensemble, terms=slice(None), leaves=slice(None)) -> dict[str, np.ndarray]:
+def _curves(ensemble: Ensemble, terms: Any = slice(None), leaves: Any = slice(None)) -> dict[str, Any]:
     """What makes polynomials of votes, for some terms and their leaves; constants are polynomials of degree 0."""
-    if not ensemble.is_curved:
-        n, n_leaves = len(ensemble.root), len(ensemble.values)
-        found = {"along": np.full(n, -1, NODE), "degree": np.zeros(n, NODE), "origin": np.zeros(n_leaves)}
-    else:
+    n, n_leaves = len(ensemble.root), len(ensemble.values)
+    found: dict[str, np.ndarray]
+    found = {"along": np.full(n, -1, NODE), "degree": np.zeros(n, NODE), "origin": np.zeros(n_leaves)}
+    if ensemble.is_curved:
         found = {name: getattr(ensemble, name) for name in CURVES}
     return {name: array[leaves if name == "origin" else terms] for name, array in found.items()}
 
 
-def _joined_curves(ensembles: Sequence[Ensemble]) -> dict[str, np.ndarray]:
+def _joined_curves(ensembles: Sequence[Ensemble]) -> dict[str, Any]:
     if not any(e.is_curved for e in ensembles):
         return {}
     parts = [_curves(e) for e in ensembles]

@@ -34,7 +34,8 @@ def lean(f: Findings) -> Html | None:
     pictures = [_needs(found.needs, found.n_rounds), _used(found.used)]
     detection = None
     if found.detection:
-        detection = tag("div", tag("h3", "Detection"), multiples([_detection(d) for d in found.detection], "multiples wide"))
+        detailed = multiples([_detection(d) for d in found.detection], "multiples wide")
+        detection = tag("div", tag("h3", "Detection"), detailed)
     more = left_out(len(found.needs) - 1 - MOST_LABELS, "classes", f"the first {MOST_LABELS} are shown")
     return section(
         "lean",
@@ -58,7 +59,7 @@ def _needs(needs: list[Need], n_rounds: int) -> Html:
     axes = Axes((0, max(n.at_most[-1] for n in shown)), (0.0, 1.0)).frame("base classifiers", "", percent_y=True)
     for k, n in enumerate(shown):
         axes.steps([0, *n.at_most, n.at_most[-1]], [0.0, *n.share], f"s{k}", name=n.name)
-    said = f"Share of rows that need at most so many of {n_rounds} base classifiers; the mean is {number(needs[0].mean)}"
+    said = f"Share of rows that need at most so many of {n_rounds}; the mean is {number(needs[0].mean)}"
     return figure(
         axes.svg(said, "lean-needs"),
         "Share of the rows that have left after so many base classifiers.",
@@ -91,6 +92,6 @@ def _detection(d: Detection) -> Html:
         more = numbers("Numbers", table(f"Cut off, at {rate} false positives", head, behind, numeric=(0, 1)))
     return figure(
         axes.svg(said, f"lean-detection-{d.fpr:g}"),
-        f"True positives at {rate} false positives. Dot: this model, by what negatives need. Line: all rows see so many.",
+        f"True positives at {rate} false positives. Dot: this model, by what negatives need. Line: cut off.",
         more=more,
     )
