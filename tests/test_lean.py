@@ -31,7 +31,7 @@ from multiboost import (
 from multiboost.evaluation.detection import LeanRun, selected
 from multiboost.kernels.episodes import update_backward
 from multiboost.kernels.walk import EVAL, QUIT, SKIP
-from multiboost.lean.cascades import soft_budget, wald_thresholds
+from multiboost.lean.cascades import Undecided, soft_budget, wald_thresholds
 from multiboost.lean.rates import rows_needed, upper_bound
 from multiboost.model.policy import cascade_policy
 from multiboost.model.rearranged import joined, rounds_of
@@ -77,6 +77,16 @@ def other_model(request, binary):
         return AdaBoostMHClassifier("column", n_estimators=40, votes="real").fit(X, y)
     first = MultiBoostClassifier("stump", n_estimators=3, loss="logistic").fit(X, y)
     return MultiBoostClassifier("stump", n_estimators=40, loss="logistic", init=first).fit(X, y)
+
+
+def undecided(stages) -> Undecided:
+    """Rows of which the scores after each base classifier are given, (rounds, n)."""
+    rows = np.array(stages).T
+
+    def add(rows, scores, t):
+        scores[:, 0] = rows[:, t]
+
+    return Undecided(rows, np.zeros((len(rows), 1)), add)
 
 
 class TestRates:
@@ -580,10 +590,61 @@ class TestCascades:
         assert rejected[y == 0].mean() > 0.2
         assert accepted.any() == (false_positive > 0)
 
+    @pytest.mark.parametrize("false_positive", [0.0, 0.05])
+    def test_wald_with_new_negatives(self, false_positive):
+        """Scores that wander: brute force with a weight for each negative, that of all those it stands for."""
+        rng = np.random.default_rng(1)
+        f = np.cumsum(rng.normal(0.5, 1, (14, 300)), axis=0)
+        g, more = (np.cumsum(rng.normal(-0.5, 1, (14, n)), axis=0) for n in (200, 900))
+        came = []
+
+        def refill(pool, reject, accept):
+            t = len(reject)
+            if len(pool.rows) < 120 and len(came) < 3:
+                new = more[:, 300 * len(came) : 300 * len(came) + 300]
+                inside = ((new[:t] >= reject[:, None]) & (new[:t] <= accept[:, None])).all(axis=0)
+                came.append((t, new[:, inside]))
+                pool.join(new[:, inside].T, new[t - 1, inside][:, None])
+
+        reject, accept = wald_thresholds(undecided(f), undecided(g), 14, 0.1, false_positive, refill)
+        assert len(came) >= 2
+        here, weight, alive, lost = g, np.full(200, 1 / 200), np.ones(300, bool), 0.0
+        ratio = 0.1 / (1 - false_positive)
+        for t in range(14):
+            for _, new in [c for c in came if c[0] == t]:
+                weight = np.full(here.shape[1] + new.shape[1], weight.sum() / (here.shape[1] + new.shape[1]))
+                here = np.concatenate([here, new], axis=1)
+            scores = f[t][alive]
+            good = [
+                c
+                for c in scores
+                if weight[here[t] < c].sum() > 0
+                and (scores < c).sum() / 300 <= ratio * weight[here[t] < c].sum() + 1e-12
+            ]
+            assert reject[t] == max(good, default=-np.inf)
+            stay = (here[t] >= reject[t]) & (here[t] <= accept[t])
+            here, weight = here[:, stay], weight[stay]
+            lost += (alive & (f[t] < reject[t])).mean()
+            alive &= (f[t] >= reject[t]) & (f[t] <= accept[t])
+        assert lost <= ratio
+
+    def test_wald_from_a_generator(self, binary, stumps):
+        """More negatives move late thresholds only, and the rate of lost positives still holds."""
+        X, y = binary[0][:1500], binary[1][:1500]
+        more = make_classification(3000, n_informative=6, weights=[0.7], random_state=1)
+        batches = np.array_split(more[0][1500:][more[1][1500:] == 0], 5)
+        plain = WaldBoostClassifier(stumps, false_negative=0.1).fit(X, y)
+        fed = WaldBoostClassifier(stumps, false_negative=0.1).fit(X, y, negatives=iter(batches))
+        same = plain.model_.policy.cuts == fed.model_.policy.cuts
+        assert same[:5].all()
+        assert not same.all()
+        lost = (fed.n_evaluated(X) < 100) & (fed.predict(X) == 0)
+        assert lost[y == 1].mean() <= 0.1
+
     def test_wald_against_brute_force(self):
         rng = np.random.default_rng(0)
         f, g = rng.normal(1, 1, 300), rng.normal(-1, 1, 400)
-        reject, _ = wald_thresholds([f], [g], 0.05, 0.0)
+        reject, _ = wald_thresholds(undecided([f]), undecided([g]), 1, 0.05, 0.0)
         good = [c for c in f if (g < c).any() and (f < c).mean() <= 0.05 * (g < c).mean()]
         assert reject[0] == max(good)
 
