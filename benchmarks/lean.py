@@ -2,7 +2,7 @@
 
 ``make bench-lean`` prints the figures, and writes them to ``benchmarks/results/lean.json`` and pictures beside it.
 Parts can be run alone: ``python -m benchmarks.lean toy faces``; figures of other parts stay in the file.  Only
-``exits`` and ``schedule`` measure time: processor time, in turn, one thread each.
+``exits-...`` and ``schedule-...`` measure time: processor time, in turn, one thread each.
 """
 
 from __future__ import annotations
@@ -244,67 +244,65 @@ def whole_model(name: str):
     return s, held, train, full.fit(s.X[train], s.y[train])
 
 
-def exits(repeats: int = 5) -> Iterator[dict]:
+def exits(name: str, repeats: int = 5) -> Iterator[dict]:
     """Early exit beside the whole model, and LightGBM with and without its own early exit.
 
     How many answers may differ is the largest share for which the error of the held-out rows rises by no more than
     ``ROOM``; the test rows choose nothing.
     """
-    for name in EXIT_SETS:
-        s, held, train, full = whole_model(name)
-        error = 1 - full.score(s.X[held], s.y[held])
-        for allowed in ALLOWED:
-            if rows_needed(allowed, 0.95) > len(held):
-                continue
-            tried = full.early_exit(s.X[held], max_disagreement=allowed)
-            if 1 - tried.score(s.X[held], s.y[held]) <= error + ROOM:
-                lean, chosen = tried, allowed
-        rows = [np.ascontiguousarray(x) for x in s.X_test[:1000]]
-        one, lean_one = full.compiled(), lean.compiled()
-        ways = {
-            "whole": lambda full=full, s=s: full.predict(s.X_test),
-            "exit": lambda lean=lean, s=s: lean.predict(s.X_test),
-            "whole, one row": lambda one=one, rows=rows: [one.predict(x) for x in rows],
-            "exit, one row": lambda lean_one=lean_one, rows=rows: [lean_one.predict(x) for x in rows],
-            **_lightgbm(s, train),
-        }
-        times = _in_turn(ways, repeats)
-        yield {
-            "name": f"{name}: early exit, at most {chosen:g} of the answers differ",
-            "part": "exits",
-            "rounds": full.n_estimators_,
-            "evaluated": float(lean.n_evaluated(s.X_test).mean()),
-            "error of all, %": 100 * (1 - full.score(s.X_test, s.y_test)),
-            "error, %": 100 * (1 - lean.score(s.X_test, s.y_test)),
-            "differ, %": 100 * float(np.mean(full.predict(s.X_test) != lean.predict(s.X_test))),
-            "seconds": {way: [found.median, found.low, found.high] for way, found in times.items()},
-            "batch, of the time of all": times["exit"].median / times["whole"].median,
-            "one row, of the time of all": times["exit, one row"].median / times["whole, one row"].median,
-            "lightgbm": _lightgbm_errors(ways, s),
-        }
+    s, held, train, full = whole_model(name)
+    error = 1 - full.score(s.X[held], s.y[held])
+    for allowed in ALLOWED:
+        if rows_needed(allowed, 0.95) > len(held):
+            continue
+        tried = full.early_exit(s.X[held], max_disagreement=allowed)
+        if 1 - tried.score(s.X[held], s.y[held]) <= error + ROOM:
+            lean, chosen = tried, allowed
+    rows = [np.ascontiguousarray(x) for x in s.X_test[:1000]]
+    one, lean_one = full.compiled(), lean.compiled()
+    ways = {
+        "whole": lambda full=full, s=s: full.predict(s.X_test),
+        "exit": lambda lean=lean, s=s: lean.predict(s.X_test),
+        "whole, one row": lambda one=one, rows=rows: [one.predict(x) for x in rows],
+        "exit, one row": lambda lean_one=lean_one, rows=rows: [lean_one.predict(x) for x in rows],
+        **_lightgbm(s, train),
+    }
+    times = _in_turn(ways, repeats)
+    yield {
+        "name": f"{name}: early exit, at most {chosen:g} of the answers differ",
+        "part": f"exits-{name}",
+        "rounds": full.n_estimators_,
+        "evaluated": float(lean.n_evaluated(s.X_test).mean()),
+        "error of all, %": 100 * (1 - full.score(s.X_test, s.y_test)),
+        "error, %": 100 * (1 - lean.score(s.X_test, s.y_test)),
+        "differ, %": 100 * float(np.mean(full.predict(s.X_test) != lean.predict(s.X_test))),
+        "seconds": {way: [found.median, found.low, found.high] for way, found in times.items()},
+        "batch, of the time of all": times["exit"].median / times["whole"].median,
+        "one row, of the time of all": times["exit, one row"].median / times["whole, one row"].median,
+        "lightgbm": _lightgbm_errors(ways, s),
+    }
 
 
-def schedule(repeats: int = 5) -> Iterator[dict]:
+def schedule(name: str, repeats: int = 5) -> Iterator[dict]:
     """After which rounds rows may leave: evaluations and times of held-out rows, half of them for the margin."""
-    for name in EXIT_SETS:
-        s, held, _, full = whole_model(name)
-        half, rest = held[::2], s.X[held[1::2]]
-        leans = {}
-        for first, growth in product((2, 4, 8), (1.25, 1.5, 2.0)):
-            rounds = exit_rounds(full.n_estimators_, first, growth)
-            with Team(1) as team:
-                policy = early_exit(full.model_, full.model_.table(s.X[half]), team, 0.01, 0.95, rounds)
-            lean = clone(full)
-            lean._become(replace(full.model_, policy=policy), full.plan_)
-            leans[f"first {first}, then {growth:g} times"] = lean
-        ways = {way: partial(lean.predict, rest) for way, lean in leans.items()}
-        times = _in_turn({"whole": partial(full.predict, rest), **ways}, repeats)
-        yield {
-            "name": f"{name}: exits, held-out rows of the training set, at most 0.01 differ",
-            "part": "schedule",
-            "evaluated": {way: float(lean.n_evaluated(rest).mean()) for way, lean in leans.items()},
-            "of the time of all": {way: times[way].median / times["whole"].median for way in leans},
-        }
+    s, held, _, full = whole_model(name)
+    half, rest = held[::2], s.X[held[1::2]]
+    leans = {}
+    for first, growth in product((2, 4, 8), (1.25, 1.5, 2.0)):
+        rounds = exit_rounds(full.n_estimators_, first, growth)
+        with Team(1) as team:
+            policy = early_exit(full.model_, full.model_.table(s.X[half]), team, 0.01, 0.95, rounds)
+        lean = clone(full)
+        lean._become(replace(full.model_, policy=policy), full.plan_)
+        leans[f"first {first}, then {growth:g} times"] = lean
+    ways = {way: partial(lean.predict, rest) for way, lean in leans.items()}
+    times = _in_turn({"whole": partial(full.predict, rest), **ways}, repeats)
+    yield {
+        "name": f"{name}: exits, held-out rows of the training set, at most 0.01 differ",
+        "part": f"schedule-{name}",
+        "evaluated": {way: float(lean.n_evaluated(rest).mean()) for way, lean in leans.items()},
+        "of the time of all": {way: times[way].median / times["whole"].median for way in leans},
+    }
 
 
 def _lightgbm(s, train) -> dict:
@@ -351,8 +349,8 @@ PARTS = {
     "toy": _toy,
     "faces": faces,
     "mq2008": lambda pictures: mq2008(),
-    "exits": lambda pictures: exits(),
-    "schedule": lambda pictures: schedule(),
+    **{f"exits-{name}": lambda pictures, name=name: exits(name) for name in EXIT_SETS},
+    **{f"schedule-{name}": lambda pictures, name=name: schedule(name) for name in EXIT_SETS},
 }
 
 
