@@ -46,7 +46,7 @@ RATES = (0.1, 0.01, 0.001)
 BUDGETS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 BETAS = (0.0003, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03)
 # Of the exponential reward, whose margins are divided by the sum of all votes: a vote earns little.
-SMALL_BETAS = (0.0002, 0.0003, 0.0005, 0.0007, 0.001, 0.0015, 0.0025)
+SMALL_BETAS = (0.0002, 0.0003, 0.0005, 0.0007, 0.0008, 0.0009, 0.001, 0.0015, 0.0025)
 RARE = (0.03, 0.1)  # what a right answer for a negative is worth, that for a positive being worth 1
 SEEDS = (0, 1, 2)
 EXIT_SETS = ("letter", "pendigits", "usps")
