@@ -196,17 +196,34 @@ def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
         )
 
 
-def check_weights(sample_weight, n_rows: int) -> np.ndarray | None:
-    """Row weights, finite and not negative; None stays None."""
+def check_weights(sample_weight, n_rows: int, negative: str | None = None) -> np.ndarray | None:
+    """Row weights, finite; None stays None.
+
+    Parameters
+    ----------
+    sample_weight : array (n,) or None
+    n_rows : int
+    negative : {"error", "ignore", "annihilate", "keep"} or None
+        What becomes of negative ones; None where there is no choice: they are refused.
+    """
     if sample_weight is None:
         return None
     like = np.empty((n_rows, 0))
     weights = _check_sample_weight(sample_weight, like, dtype=np.float64)
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])
-        raise ValueError(f"sample_weight[{row}] is negative ({weights[row]}); a weight is at least 0")
+        told = f"sample_weight[{row}] is negative ({weights[row]})"
+        if negative is None:
+            raise ValueError(f"{told}; a weight is at least 0")
+        if negative == "error":
+            raise ValueError(
+                f"{told}; negative_weights says what becomes of such samples: 'ignore' leaves them out, 'annihilate' "
+                "lets them cancel with others of their class, 'keep' subtracts their loss"
+            )
+        if negative == "ignore":
+            weights = np.maximum(weights, 0.0)
     with np.errstate(over="ignore"):
-        check_sum(weights.sum())
+        check_sum(np.abs(weights).sum())
     if not weights.sum() > 0:
         raise ValueError("sample_weight is zero everywhere; at least one sample must have weight")
     return weights
