@@ -1,7 +1,6 @@
 """Lean classifiers: policies, early exit, MDDAG, cascades, features on demand."""
 
 import json
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -34,7 +33,7 @@ from multiboost.lean.rates import rows_needed, upper_bound
 from multiboost.model.policy import cascade_policy
 from multiboost.model.rearranged import joined, rounds_of
 
-from .conftest import ROOT
+from .commands import in_process
 
 
 @pytest.fixture(scope="module")
@@ -666,66 +665,47 @@ class TestCommand:
             np.savetxt(folder / f"{name}.csv", rows, delimiter=",", header=",".join(names), comments="", fmt="%.17g")
         return folder
 
-    def run(self, folder, *arguments):
-        import subprocess
-        import sys
-
-        return subprocess.run(
-            [sys.executable, "-c", "from multiboost.cli.app import main; main()", *arguments],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+    @pytest.fixture
+    def run(self, folder, monkeypatch):
+        monkeypatch.chdir(folder)
+        return in_process
 
     @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-    def test_the_same_as_python(self, folder, binary):
+    def test_the_same_as_python(self, folder, run, binary):
         """Trained, made lean and predicted at the command line, and in Python: the same bits."""
         X, y = binary
-        done = self.run(
-            folder,
-            *self.train,
-            "-n",
-            "60",
-            "--votes",
-            "discrete",
-            "-o",
-            "full.mb",
-        )
-        assert done.returncode == 0, done.stderr
+        done = run(*self.train, "-n", "60", "--votes", "discrete", "-o", "full.mb")
+        assert done.code == 0, done.err
         full = load_model(folder / "full.mb")
         for method, options, made in (
             ("exit", ["--max-disagreement", "0.02"], lambda: full.early_exit(X[1500:2500], max_disagreement=0.02)),
             ("mddag", ["--beta", "0.005", "--episodes", "20000", "--seed", "3"], None),
         ):
             data = "held.csv" if method == "exit" else "train.csv"
-            done = self.run(
-                folder, "lean", "full.mb", data, "-o", f"{method}.mb", "--method", method, *options, "--json"
-            )
-            assert done.returncode == 0, done.stderr
+            done = run("lean", "full.mb", data, "-o", f"{method}.mb", "--method", method, *options, "--json")
+            assert done.code == 0, done.err
             if made is None:
                 lean = MDDAGClassifier(full, beta=0.005, n_episodes=20_000, random_state=3).fit(X[:1500], y[:1500])
             else:
                 lean = made()
-            assert json.loads(done.stdout)["digest"] == lean.model_.digest()
-            done = self.run(folder, "predict", f"{method}.mb", "test.csv", "--scores", "-o", "scores.csv")
-            assert done.returncode == 0, done.stderr
+            assert json.loads(done.out)["digest"] == lean.model_.digest()
+            done = run("predict", f"{method}.mb", "test.csv", "--scores", "-o", "scores.csv")
+            assert done.code == 0, done.err
             scores = np.genfromtxt(folder / "scores.csv", skip_header=1)
             assert np.array_equal(scores, lean.decision_function(X[2500:]))
-        done = self.run(folder, "inspect", "mddag.mb", "--json")
-        assert json.loads(done.stdout)["policy"]["beta"] == 0.005
+        done = run("inspect", "mddag.mb", "--json")
+        assert json.loads(done.out)["policy"]["beta"] == 0.005
 
-    def test_bad_options(self, folder):
-        self.run(folder, *self.train, "-n", "5", "-o", "small.mb")
+    def test_bad_options(self, folder, run):
+        run(*self.train, "-n", "5", "-o", "small.mb")
         for arguments, message in (
             (["--method", "magic"], "is not one of exit, mddag"),
             (["--beta", "0.1"], "--beta is no option of --method exit"),
             ([], "held-out rows cannot promise"),
         ):
-            done = self.run(folder, "lean", "small.mb", "held.csv", "-o", "x.mb", *arguments)
-            assert done.returncode == 2
-            assert message in done.stderr
+            done = run("lean", "small.mb", "held.csv", "-o", "x.mb", *arguments)
+            assert done.code == 2
+            assert message in done.err
             assert not (folder / "x.mb").exists()
 
 
