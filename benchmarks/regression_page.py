@@ -8,9 +8,9 @@ _PEERS = ("CatBoost", "LightGBM", "XGBoost", "HistGradientBoosting")
 _OURS = "multiboost"
 _INTRO = """# Regression, softmax and losses under noise
 
-Made by `make bench-regression` from `benchmarks/results/regression.json`; parts of it by `python -m benchmarks.regression PART --folds K`.
-All packages are at their defaults, with one thread each, fold by fold in turn. Seconds are processor time of a fit, on a machine that was
-busy with other work: only ratios mean something.
+Made by `make bench-regression` from `benchmarks/results/regression.json`; parts of it by
+`python -m benchmarks.regression PART --folds K`. All packages are at their defaults, with one thread each, fold by fold
+in turn. Seconds are processor time of a fit, on a machine that was busy with other work: only ratios mean something.
 """
 
 
@@ -53,8 +53,8 @@ def _one_target(figures: list[dict]) -> str:
         times.append([name, *(spread(of["seconds"][m]) for m in methods)])
     head = ["", *methods]
     return (
-        f"## One target\n\nRMSE, mean of the folds:\n\n{table(head, rows)}\n\nSeconds of a fit, median and range of the folds:\n\n"
-        f"{table(head, times)}\n\n{_ratios(figures)}"
+        f"## One target\n\nRMSE, mean of the folds:\n\n{table(head, rows)}\n\n"
+        f"Seconds of a fit, median and range of the folds:\n\n{table(head, times)}\n\n{_ratios(figures)}"
     )
 
 
@@ -91,6 +91,6 @@ def _noise(figures: list[dict]) -> str:
     ]
     head = ["", "loss", *(f"{n} rounds" for n in figures[0]["rounds"])]
     return (
-        "## Losses under noise\n\nTest error in per cent with a tenth of the training labels flipped, `tree:16`, a rate of 0.2, all rows in "
-        f"every round:\n\n{table(head, rows)}"
+        "## Losses under noise\n\nTest error in per cent with a tenth of the training labels flipped, `tree:16`, a "
+        f"rate of 0.2, all rows in every round:\n\n{table(head, rows)}"
     )
