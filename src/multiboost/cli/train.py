@@ -31,6 +31,7 @@ from .failure import BadInput, Interrupted, check_writable
 from .settings import check_parameters, parameters_of, with_config
 from .task import Task, task_named
 from .times import seconds_of, time_of
+from .train_files import InFiles, is_in_files
 
 METRICS = ("validation_error", "validation_risk", "training_error", "risk")
 
@@ -42,35 +43,28 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     _check(data, options)
     task = task_named(options["task"])
     roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [], task.name, options["query"])
+    roles = replace(roles, signed=options["negative_weights"] not in (None, "error"))
     every = seconds_of(options["every"], "--every") if options["every"] else 60.0
     classifier = task.estimator()(**parameters_of(options, task))
     check_parameters(classifier)
     callbacks = _callbacks(options, quiet or as_json)
-    training = load(data, roles, format=options["format"], labels=options["labels"], delimiter=options["delimiter"])
-    _check_training(training, options["weighting"], task)
-    kind = task.kind_of(training)
-    classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
-    valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
-    training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"], task)
-    # Before the rounds: a checkpoint is a model file, too, and should know as much.
-    provenance = {
-        "file": Path(training.file).name,
-        "rows": training.n_rows,
-        **training.layout,
-        "target": roles.target,
-        "weight": roles.weight,
-        **({"query": roles.query} if roles.query else {}),
-        "ignore": roles.ignore,
-        # The estimator keeps the names of tables, but sparse ARFF is a matrix.
-        **({"names": training.names} if training.is_named and not training.is_table else {}),
-    }
+    files = InFiles.of(data, options, roles, task) if is_in_files(data, options) else None
+    if files is not None:
+        classifier.set_params(nominal_features=options["nominal"] or None)
+        valid, test = (files.like(options[name], roles, options) for name in ("valid", "test"))
+        training, given, provenance = files.head, files.arguments(options, roles), files.provenance(roles)
+    else:
+        training, valid, test = _loaded(data, options, roles, task, classifier)
+        given = {"X": training.X, "y": training.y, **task.arguments(training)}
+        provenance = _provenance(training, roles)
     begin = perf_counter()
     classifier.fit(
-        training.X, training.y, **task.arguments(training),
-        validation=None if valid is None else task.validation(valid),
+        **given, validation=None if valid is None else task.validation(valid),
         callbacks=callbacks, checkpoint=options["checkpoint"], checkpoint_every=every, resume=_resume(options),
         provenance=provenance,
     )  # fmt: skip
+    if files is not None and test is not None:
+        test = replace(test, y=task.matched(test, classifier.model_.kind, training.file))
     seconds = perf_counter() - begin
     if options["out"]:
         classifier.save(options["out"])
@@ -91,6 +85,37 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     if interrupt.asked:
         saved = f"; the model is in {options['out']}" if options["out"] else ""
         raise Interrupted(f"interrupted after {classifier.n_estimators_} rounds{saved}")
+
+
+def _is_signed(examples: Examples) -> bool:
+    return examples.sample_weight is not None and bool((examples.sample_weight < 0).any())
+
+
+def _loaded(data: str, options: dict[str, Any], roles: Roles, task: Task, classifier):
+    """Training, validation and test examples, in memory."""
+    training = load(data, roles, format=options["format"], labels=options["labels"], delimiter=options["delimiter"])
+    _check_training(training, options["weighting"], task)
+    kind = task.kind_of(training)
+    classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
+    valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
+    if options["report"] and _is_signed(test or valid or training):
+        raise BadInput("--report knows no negative weights; give it a --test file without them")
+    return (*_set_apart(training, valid, options["valid_fraction"], options["seed"], task), test)
+
+
+def _provenance(training: Examples, roles: Roles) -> dict[str, Any]:
+    """What the model remembers of its data; a checkpoint is a model file, too, and knows as much."""
+    return {
+        "file": Path(training.file).name,
+        "rows": training.n_rows,
+        **training.layout,
+        "target": roles.target,
+        "weight": roles.weight,
+        **({"query": roles.query} if roles.query else {}),
+        "ignore": roles.ignore,
+        # The estimator keeps the names of tables, but sparse ARFF is a matrix.
+        **({"names": training.names} if training.is_named and not training.is_table else {}),
+    }
 
 
 def _check(data: str, options: dict[str, Any]) -> None:
@@ -220,7 +245,7 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool, task: T
         "digest": classifier.ensemble_.digest(),
     }
     for name, examples in (("validation", valid), ("test", test)):
-        if examples is not None:
+        if examples is not None and not _is_signed(examples):  # of such a validation set the history has the error
             result = evaluate(classifier, examples.X, examples.y, examples.sample_weight, **asked(examples, task))
             found[name] = result.headline()
     return found

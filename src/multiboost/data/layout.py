@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels.binning import pack_sparse, quantile_ends
 from ..kernels.blocks import BLOCK, COLUMN, Blocks
 from ..kernels.dtypes import CODE
+from ..workspace import InMemory
 from .binned import Binned, BinnedColumn
 from .binner import Binner
 from .table import Table
@@ -17,6 +18,7 @@ _SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
 _BLOCK_CODES = 65536  # what a code can number
 _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most so many times the space of the codes
+_PART = 1 << 15  # rows of columns on the disk that are packed together
 _TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for each
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
@@ -72,13 +74,18 @@ class Layout:
         blocks = _dealt(slots, row_bytes, n_threads)
         slots = [slot for block in blocks for slot in block]
         self.first_bin = np.concatenate([np.zeros(0, np.intp), *(slot.first_bins() for slot in slots)])
-        self.blocks = _packed(blocks, binned.n_rows)
+        self.blocks = _packed(blocks, binned.n_rows, binned.workspace)
         self.grouped = any(slot.value_rows < slot.of.n_bins and not slot.of.nominal for slot in slots)
         self.row_codes = self.blocks.codes.size / max(1, binned.n_rows)
 
     @property
     def table(self) -> Table:
         return self.binned.table
+
+    @property
+    def workspace(self) -> InMemory:
+        """Where arrays of a number for each row are."""
+        return self.binned.workspace
 
     @property
     def binner(self) -> Binner:
@@ -244,7 +251,7 @@ def _filled(slots: list[_Slot], limit: int) -> list[list[_Slot]]:
     return blocks
 
 
-def _packed(blocks: list[list[_Slot]], n_rows: int) -> Blocks:
+def _packed(blocks: list[list[_Slot]], n_rows: int, workspace: InMemory) -> Blocks:
     """The codes of all blocks; takes the columns out of the slots."""
     slots = [slot for block in blocks for slot in block]
     n_codes = sum(slot.n_stored for slot in slots)
@@ -253,11 +260,11 @@ def _packed(blocks: list[list[_Slot]], n_rows: int) -> Blocks:
     keep_sparse = n_rows * n_sparse <= _BINS_SPACE * n_codes
     kept = [slot.ends is not None or (slot.sparse and keep_sparse) for slot in slots]
     packed = Blocks(
-        codes=np.empty(n_codes, CODE),
+        codes=workspace.zeros(n_codes, CODE),
         row_start=np.zeros(sum(block[0].sparse for block in blocks) * (n_rows + 1), np.uint32),
         block=_block_records(blocks, n_rows),
         column=_column_records(blocks, kept, n_rows),
-        bins=np.empty(n_rows * sum(kept), CODE),
+        bins=workspace.zeros(n_rows * sum(kept), CODE),
     )
     for block, record in zip(blocks, packed.block, strict=True):
         records = packed.column[record["slot"] : record["slot_end"]]
@@ -316,8 +323,12 @@ def _write_codes(block: list[_Slot], record: np.void, first_code: np.ndarray, pa
     code_of_bin = [(first + slot.code_of_bin()).astype(CODE) for slot, first in zip(block, first_code, strict=True)]
     if not block[0].sparse:
         by_row = codes[: n_rows * len(block)].reshape(n_rows, len(block))
-        for k, slot in enumerate(block):
-            by_row[:, k] = code_of_bin[k][slot.column.full(n_rows)]
+        parts = [slice(0, n_rows)]
+        if all(slot.column.rows is None for slot in block):  # side by side: every page is written once
+            parts = [slice(first, first + _PART) for first in range(0, n_rows, _PART)]
+        for part in parts:
+            for k, slot in enumerate(block):
+                by_row[part, k] = code_of_bin[k][slot.column.full(n_rows)[part]]
         return
     begins = packed.row_start[record["first"] : record["first"] + n_rows + 1]
     for slot in block:
