@@ -9,6 +9,7 @@ from . import charts
 from .charts import multiples
 from .columns import columns, dependence, shapes
 from .findings import MOST_LABELS, Findings
+from .lean import lean
 from .markup import Html, join, number, percent, short, tag
 from .parts import between, cards, left_out, methods, numbers, section, table
 from .sections import VALUES, learning, model_and_data, rules, verdict
@@ -285,6 +286,7 @@ def mistakes(f: Findings) -> Html:
 SECTIONS = (
     ("summary", "Summary", summary),
     ("model", "Model and data", model_and_data),
+    ("lean", "Lean", lean),
     ("learning", "Learning", learning),
     ("margins", "Margins", margins),
     ("confusion", "Confusion", confusion),
