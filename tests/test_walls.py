@@ -16,22 +16,27 @@ PACKAGE = ROOT / "src" / "multiboost"
 ROOMS = {
     "disk": (set(), set()),
     "memory": (set(), set()),
+    "workspace": ({"memory"}, {"numpy"}),
     "visible": (set(), set()),
     "extras": (set(), set()),
     "registry": (set(), set()),
     "plugin": (set(), {"numpy"}),
     "kernels": (set(), {"numpy", "numba", "llvmlite"}),
     "ranking": (set(), {"numpy"}),
-    "data": ({"kernels", "ranking", "registry"}, {"numpy", "scipy", "sklearn", "narwhals"}),
+    "data": ({"kernels", "ranking", "registry", "workspace"}, {"numpy", "scipy", "sklearn", "narwhals"}),
     # uproot: imported where a ROOT file is read
     "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
+    "large": ({"data", "files", "workspace"}, {"numpy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),
-    "base": ({"criteria", "data", "kernels", "registry"}, {"numpy", "sklearn"}),
+    "base": ({"criteria", "data", "kernels", "registry", "workspace"}, {"numpy", "sklearn"}),
     "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
     "samplers": ({"plugin", "registry"}, {"numpy"}),
     "calibration": ({"plugin", "registry"}, {"numpy", "scipy", "sklearn", "threadpoolctl"}),
-    "model": ({"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost"}, {"numpy"}),
+    "model": (
+        {"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost", "workspace"},
+        {"numpy"},
+    ),
     # pyarrow: a log in Parquet, IPython: a bar in a notebook; imported where they are asked for
     "boosting": (
         {"base", "calibration", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers"}
@@ -40,8 +45,8 @@ ROOMS = {
     ),
     "lean": ({"data", "kernels", "model"}, {"numpy", "scipy", "numba"}),
     "estimators": (
-        {"base", "boosting", "calibration", "criteria", "data", "lean", "losses", "memory", "model", "plugin"}
-        | {"ranking", "samplers", "steps"}
+        {"base", "boosting", "calibration", "criteria", "data", "large", "lean", "losses", "memory", "model", "plugin"}
+        | {"ranking", "samplers", "steps", "workspace", "kernels.dtypes"}
         | {"kernels.compiler", "kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
         {"numpy", "sklearn"},
     ),
@@ -70,6 +75,7 @@ ROOMS = {
         | {"extras"}
         | {
             "files",
+            "large.dataset",
             "multiboost",
             "report",
             "base",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
@@ -40,6 +41,28 @@ def size(n_bytes: float) -> str:
         if n_bytes >= unit:
             return f"{n_bytes / unit:.3g} {name}"
     return f"{n_bytes:.0f} bytes"
+
+
+def bytes_of(given: str | float, what: str = "memory") -> float:
+    """A number of bytes from what a user writes: 2e9, "2GB", "500 MB", "1.5GiB".
+
+    Parameters
+    ----------
+    given : str or number
+    what : str
+        The parameter, for messages.
+    """
+    powers = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+    found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(given).lower())
+    if found is None or found[2] not in powers or isinstance(given, bool) or not float(found[1]) > 0:
+        raise ValueError(f"{what} must be a size such as '2GB' or a number of bytes; got {given!r}")
+    return float(found[1]) * powers[found[2]]
+
+
+def resident() -> float:
+    """Bytes of this process that are in memory now; 0 where the system does not say."""
+    pages = _lines("/proc/self/statm")
+    return float(pages[0].split()[1]) * os.sysconf("SC_PAGE_SIZE") if pages else 0.0
 
 
 def _of_machine() -> float:

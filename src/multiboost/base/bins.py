@@ -80,6 +80,7 @@ class Bins(BaseLearner):
     """
 
     name, size, least = "bins", "n_bins", 2
+    needs_values = True
     never_in = ("tree",)
 
     def __init__(self, n_bins=32):

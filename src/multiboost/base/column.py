@@ -57,6 +57,7 @@ class Column(BaseLearner):
     """
 
     name, size, words = "column", "form", FORMS
+    needs_values = True
     criteria = ("newton",)
     never_in = ("tree", "product")
 

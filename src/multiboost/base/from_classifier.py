@@ -80,6 +80,7 @@ class FromClassifier(BaseLearner):
     """
 
     name, size = "classifier", "n_cycles"
+    needs_values = True
 
     def __init__(self, estimator=None, n_cycles=10, output="sign"):
         self.estimator = estimator

@@ -30,6 +30,8 @@ class BaseLearner(BaseEstimator):
         Criteria by which it can find the best base classifier; () for all.
     never_in : tuple of str
         Base learners that cannot be made of it.
+    needs_values : bool
+        Whether it looks at the values of the table, not only at their bins.
     """
 
     name: ClassVar[str]
@@ -38,6 +40,7 @@ class BaseLearner(BaseEstimator):
     words: ClassVar[tuple[str, ...]] = ()
     criteria: tuple[str, ...] = ()
     never_in: tuple[str, ...] = ()
+    needs_values: ClassVar[bool] = False
 
     def check(self) -> None:
         """Refuse parameters that cannot be, besides what is said above; it names the parameter."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.dtypes import NODE
-from .classifier import BaseClassifier, Dag, empty_leaf
+from .classifier import BaseClassifier, Dag
 from .problem import Problem
 
 
@@ -29,7 +29,7 @@ def two_leaves(
         What is tested instead of a column.
     """
     criterion, drawn = problem.criterion, problem.rows.drawn
-    leaf = empty_leaf(1, problem.n_rows)
+    leaf = problem.empty_leaf(1)
     leaf[0] = right
     goes = right[drawn]
     sides = [problem.sums(drawn[~goes]), problem.sums(drawn[goes])]

@@ -13,7 +13,7 @@ import numpy as np
 from ..criteria import CRITERIA, PULL, PULL_AND_CURVATURE, WEIGHTS, Criterion
 from ..data.layout import Layout
 from ..kernels.calls import Calls
-from ..kernels.dtypes import ROW, SIGN, lanes
+from ..kernels.dtypes import NODE, ROW, SIGN, lanes
 from ..kernels.edge import ROUNDED, Bounds, bounds_on, new_bounds
 from ..kernels.grow import growth_calls, needed_of
 from ..kernels.growing import Tree, new_subsets, new_tree
@@ -23,6 +23,7 @@ from ..kernels.subset import Subsets
 from ..kernels.team import Team
 from ..kernels.update import quantise, quantise_calls
 from ..kernels.virtual import flip_labels, turn_rows
+from ..workspace import IN_MEMORY, InMemory
 from .classifier import BaseClassifier
 
 # Weight of the rows that bounds of the edge leave out, in units of the last edge.  Where columns are few it is less: a
@@ -34,29 +35,38 @@ _NO_RIDGE = 1e-6  # of least squares, in units of the mean weight of a row
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
 
 
-def new_payload(criterion: Criterion, n: int, n_labels: int, positive: np.ndarray | None) -> Payload:
+def new_payload(
+    criterion: Criterion, n: int, n_labels: int, positive: np.ndarray | None, workspace: InMemory = IN_MEMORY
+) -> Payload:
     """Room for the payload.
 
     Parameters
     ----------
+    criterion : Criterion
+    n, n_labels : int
     positive : ndarray (n,) or None
         The one positive label of each sample, where there is exactly one.
+    workspace : InMemory
     """
     dtype, _ = criterion.number(n * n_labels)
     half = lanes(n_labels)
     width = half if criterion.layout == PULL else 2 * half
     one_hot = criterion.layout == WEIGHTS and positive is not None
     dense = half if one_hot else width
+    place = np.zeros(0, np.int32)
+    if one_hot and positive is not None:
+        place = workspace.zeros(n, np.int32)
+        np.add(positive, np.int32(half), out=place)
     payload = Payload(
-        dense=np.zeros(n * dense, dtype),
+        dense=workspace.zeros(n * dense, dtype),
         lanes=dense,
         step=lanes_of_a_pass(dense),
         one_hot=one_hot,
-        positive=np.asarray(positive, np.int32) + np.int32(half) if one_hot else np.zeros(0, np.int32),
-        weight=np.zeros(n if one_hot else 0, dtype),
+        positive=place,
+        weight=workspace.zeros(n if one_hot else 0, dtype),
         half=half,
         width=width,
-        sign=np.zeros(n, SIGN) if criterion.bounded else None,
+        sign=workspace.zeros(n, SIGN) if criterion.bounded else None,
     )
     loops_of(payload)  # compiled now, while another process may be compiling what comes later
     return payload
@@ -68,7 +78,7 @@ def bounds_of(criterion: Criterion, layout: Layout, n_labels: int, n_threads: in
         return None
     width = lanes(n_labels + 1)
     payload = Payload(
-        dense=np.zeros(layout.n_rows * width, ROUNDED),
+        dense=layout.workspace.zeros(layout.n_rows * width, ROUNDED),
         lanes=width,
         step=lanes_of_a_pass(width),
         one_hot=False,
@@ -143,6 +153,7 @@ class Scratch:
     def __init__(self):
         self._kept: dict[tuple, Any] = {}
         self._free: dict[tuple, list] = {}
+        self.touched = 0.0  # bytes of arrays on the disk since somebody asked, see ``touched``
 
     def keep(self, key: tuple, make: Callable[[], Any]):
         """What is used by one problem at a time, for the length of a call."""
@@ -222,6 +233,10 @@ class Problem:
     def n_labels(self) -> int:
         return self.record.g.shape[1]
 
+    def empty_leaf(self, n_terms: int) -> np.ndarray:
+        """Room for the leaf of each sample in each term of a base classifier, (terms, n)."""
+        return self.layout.workspace.zeros((n_terms, self.n_rows), NODE)
+
     def column(self, j: int) -> np.ndarray:
         """One column of the training table, (n,) float64: NaN where a value is missing, numbers of categories."""
         (column,) = self.layout.table.columns(j, j + 1)
@@ -260,8 +275,11 @@ class Problem:
             longest = max(row, bounds.payload.width * bounds.payload.dense.itemsize) if bounds is not None else row
             dtype, n_threads = payload.dense.dtype, self.team.n_threads
             pool_bytes = _POOL_BYTES * row // longest
-            tree = new_tree(
-                self.n_rows, n_leaves, blocks, payload.width, dtype, n_threads, pool_bytes, self.scratch.room
+            keep, workspace = self.scratch.keep, self.layout.workspace
+            tree = new_tree(0, n_leaves, blocks, payload.width, dtype, n_threads, pool_bytes, self.scratch.room)
+            tree = tree._replace(
+                spare=keep(("spare",), lambda: workspace.zeros(self.n_rows, ROW)),
+                right=keep(("right",), lambda: workspace.zeros(self.n_rows, np.bool_)),
             )
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed, payload.width, dtype, n_threads)
             loops, bound_loops = loops_of(payload), None if bounds is None else loops_of(bounds.payload)
@@ -290,9 +308,10 @@ class Problem:
     def rows_for(self, tree: Tree) -> tuple[np.ndarray, Bounds | None]:
         """The samples in the order in which a tree is grown, and what is known of their weights."""
         drawn, bounds = self.rows.drawn, self._bounds
-        rows = np.concatenate(self.rows) if self.rows.left_out.size > 0 else drawn.astype(ROW, copy=True)
+        rows = self.layout.workspace.zeros(drawn.size + self.rows.left_out.size, ROW)
         if rows.size > tree.spare.size:
             raise ValueError("a sample can be drawn once only; give it a larger weight instead")
+        rows[: drawn.size], rows[drawn.size :] = drawn, self.rows.left_out
         if bounds is None:
             return rows, None
         rounding = int(bounds.lost.sum())
@@ -375,7 +394,7 @@ class Problem:
         positive = ours.positive - np.int32(ours.half) if one_hot else None
 
         def make() -> tuple[Payload, Bounds | None]:
-            payload = new_payload(criterion, self.n_rows, self.n_labels, positive)
+            payload = new_payload(criterion, self.n_rows, self.n_labels, positive, self.layout.workspace)
             return payload, bounds_of(criterion, self.layout, self.n_labels, n_threads, n_chunks)
 
         (payload, bounds), back = self.scratch.lend(("payload", criterion.name, one_hot, self.layout.bounded), make)

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..kernels.dtypes import NODE, apart
 from ..kernels.grow import grow
-from .classifier import BaseClassifier, Dag, empty_leaf
+from .classifier import BaseClassifier, Dag
 from .from_classifier import FromClassifier
 from .learner import BaseLearner
 from .problem import Problem
 from .product import Product
 from .stump import Cut, Stump
+from .touched import bytes_of_growth
 
 
 class Tree(BaseLearner):
@@ -62,7 +63,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     # subtraction the rows of the histogram, which are slow outside of the cache.
     bytes_kept = blocks.n_rows * payload.width * payload.dense.itemsize
     keep_rows = int((1.0 if bytes_kept < 1 << 20 else 3.0) * blocks.n_rows / max(1.0, layout.row_codes))
-    leaf = empty_leaf(1, problem.n_rows)
+    leaf = problem.empty_leaf(1)
     exact = criterion.factorised and criterion.fine  # the fixed-point sums are as good as doubles, and votes need no H
     sums = np.empty((2, 0 if exact else n_leaves, apart(problem.n_labels, np.float64)))
     # A stump is cut even where a constant would have the larger edge (3.4.2).
@@ -74,6 +75,9 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     )  # fmt: skip
     if n_nodes == 1 and n_leaves == 2:
         return None
+    if layout.workspace.on_disk:
+        touched = bytes_of_growth(problem, tree.node[:n_nodes], n_leaves, keep_rows, not exact)
+        problem.scratch.touched += touched
     node = tree.node[:n_nodes]
     left = node["left"]
     is_leaf = left < 0
@@ -206,7 +210,7 @@ def _grow_with(base, problem: Problem, n_leaves: int) -> BaseClassifier | None:
 
 def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[int, int]]) -> BaseClassifier:
     leaves = [k for k in range(len(nodes)) if k not in children]
-    leaf = empty_leaf(1, problem.n_rows)
+    leaf = problem.empty_leaf(1)
     for k, number in enumerate(leaves):
         leaf[0, nodes[number].rows] = leaf[0, nodes[number].left_out] = k
     sum_g = np.stack([nodes[k].sum_g for k in leaves])

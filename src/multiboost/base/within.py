@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels.dtypes import NODE
 from ..kernels.residuals import leaf_quantiles
-from .classifier import BaseClassifier, Dag, empty_leaf
+from .classifier import BaseClassifier, Dag
 from .learner import BaseLearner
 from .problem import Problem
 from .tree import Tree
@@ -29,6 +29,7 @@ class Within(BaseLearner):
     """
 
     name = "within"
+    needs_values = True
 
     def __init__(self, eps=1.0, base=None):
         self.eps = eps
@@ -43,7 +44,7 @@ class Within(BaseLearner):
         sum_g = np.stack(
             [problem.pull[problem.rows.drawn][hit[problem.rows.drawn] == side].sum(axis=0) for side in (0, 1)]
         )
-        leaf = empty_leaf(1, problem.n_rows)
+        leaf = problem.empty_leaf(1)
         leaf[0] = hit
         votes = np.array([[-1.0], [1.0]])
         edge = float((votes * sum_g).sum())

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..base.classifier import BaseClassifier, constant_classifier
 from ..base.problem import Problem
+from ..base.touched import bytes_of_update
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
 from ..data.layout import Layout
@@ -31,6 +32,7 @@ from .plan import Plan
 from .weights import Weights
 
 HISTORY = ("edge", "alpha", "Z", "risk", "training_error", "seconds_search", "seconds_update")
+ON_DISK = ("bytes_touched",)
 HELD_OUT = ("validation_error", "validation_risk")
 
 
@@ -119,10 +121,13 @@ class Run:
         layout = layout_of(criterion, binned, target, team, last and not plan.columns.needs_bins)
         before = start.ensemble if start is not None else None
         self.builder = EnsembleBuilder(plan.initial_scores(target) if before is None else before, binned.n_columns)
-        scores = self.builder.build().start(target.n_rows, target.start) if start is None else start.scores
+        if start is None:
+            scores = self.builder.build().start(target.n_rows, target.start, binned.workspace)
+        else:
+            scores = binned.workspace.moved(start.scores)
         self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
-        names = HISTORY + (HELD_OUT if held_out is not None else ())
+        names = HISTORY + (HELD_OUT if held_out is not None else ()) + (ON_DISK if binned.workspace.on_disk else ())
         self._past, self._names = {} if start is None else start.history, names
         self.history: dict[str, list[float]] = {}
         for name in (*names, *self.columns.columns_of_history):
@@ -301,6 +306,10 @@ class Run:
             newest.append(h)
             self.held_out.add(newest.build(), self.team)
             row += [self.held_out.error, self.held_out.risk]
+        if self.binned.workspace.on_disk:
+            scratch = self.problem.scratch
+            row.append(scratch.touched + bytes_of_update(self.problem, self.plan.loss.normalised))
+            scratch.touched = 0.0
         for name, value in zip(self._names, row, strict=True):
             self.history[name].append(value)
         self.h = h

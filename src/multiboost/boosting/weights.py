@@ -60,8 +60,8 @@ class Weights:
             weighted=target.signed,
             wanted=target.wanted,
             scores=scores,
-            pull=np.zeros((n, n_labels)),
-            curvature=np.zeros((n if loss.has_curvature else 0, n_labels)),
+            pull=layout.workspace.zeros((n, n_labels), np.float64),
+            curvature=layout.workspace.zeros((n if loss.has_curvature else 0, n_labels), np.float64),
             level=loss.levels(target),
             n_labels=n_labels,
             task_start=target.kind.task_start,
@@ -73,7 +73,7 @@ class Weights:
             sums=np.zeros((chunk_start.size - 1, 4)),
         )
         self._flat = self.state.flat
-        payload = new_payload(criterion, n, n_labels, target.positive)
+        payload = new_payload(criterion, n, n_labels, target.positive, layout.workspace)
         self._calls = update_calls(loss.sweep, self._flat, criterion.layout, payload)
         record = Pull(
             g=self.state.pull,
@@ -85,7 +85,9 @@ class Weights:
             scale_h=1.0,
             chunk_start=chunk_start,
         )
-        rows = Rows(np.arange(n, dtype=ROW), np.zeros(0, ROW))
+        every = layout.workspace.zeros(n, ROW)
+        every[:] = np.arange(n, dtype=ROW)
+        rows = Rows(every, np.zeros(0, ROW))
         self.problem = Problem(layout, criterion, record, rows, team, seed, wanted=target.numbers)
         self._out = np.zeros(5)
         self._advance(np.zeros((0, n), NODE), np.zeros(0, np.intp), np.zeros((0, n_labels)))

@@ -67,11 +67,10 @@ def _parameter(option: str, default: str = "", *more: str) -> Any:
     ]
 
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA", help="csv, tsv, Parquet, Arrow, ARFF, svmlight, text, x.root:tree; or - for standard input."
-    ),
+_FILES = "csv, tsv, Parquet, Arrow, ARFF, svmlight, text, x.root:tree; or - for standard input."
+Data = Annotated[str, typer.Argument(metavar="DATA", help=_FILES)]
+TrainingData = Annotated[
+    str, typer.Argument(metavar="DATA", help=f"{_FILES} Or a folder or pattern of Parquet, Arrow, csv or tsv files.")
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
 Target = Annotated[
@@ -135,7 +134,7 @@ def options(
 
 @app.command(cls=Command)
 def train(
-    data: Data,
+    data: TrainingData,
     target: Target = None,
     out: Annotated[Path | None, _option("--out", "-o", help="Model file to write.", panel=_OUT)] = None,
     valid: Annotated[str | None, _option("--valid", help="Validation file.", panel=_READ)] = None,
@@ -150,6 +149,13 @@ def train(
     weight: Weight = None,
     query: Query = None,
     nominal: Nominal = None,
+    memory: Annotated[
+        str | None,
+        _option("--memory", help="What the run may take, such as 2GB; more is on the disk.", panel=_RUN),
+    ] = None,
+    workspace: Annotated[
+        Path | None, _option("--workspace", help="Folder for arrays of data larger than memory.", panel=_RUN)
+    ] = None,
     config: Annotated[
         Path | None, _option("--config", help="TOML file of these options; what is given here wins.", panel=_MODEL)
     ] = None,

@@ -17,7 +17,7 @@ from .task import TASKS, Task
 
 _NUMBER_LISTS = {name for name, p in OPTIONS.items() if p.several}
 _LISTS = {"target", "ignore", "nominal"} | _NUMBER_LISTS
-_PATHS = ("out", "labels", "checkpoint", "resume", "log", "report")
+_PATHS = ("workspace", "out", "labels", "checkpoint", "resume", "log", "report")
 _FLAGS = ("json", "quiet")
 _WHOLE = {"patience", "seed", "jobs"} | {name for name, p in OPTIONS.items() if p.kind is int}
 _NUMBERS = {"valid_fraction"} | {name for name, p in OPTIONS.items() if p.kind is float}

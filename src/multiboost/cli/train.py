@@ -31,6 +31,7 @@ from .failure import BadInput, Interrupted, check_writable
 from .settings import check_parameters, parameters_of, with_config
 from .task import Task, task_named
 from .times import seconds_of, time_of
+from .train_files import InFiles, is_in_files
 
 METRICS = ("validation_error", "validation_risk", "training_error", "risk")
 
@@ -46,31 +47,23 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     classifier = task.estimator()(**parameters_of(options, task))
     check_parameters(classifier)
     callbacks = _callbacks(options, quiet or as_json)
-    training = load(data, roles, format=options["format"], labels=options["labels"], delimiter=options["delimiter"])
-    _check_training(training, options["weighting"], task)
-    kind = task.kind_of(training)
-    classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
-    valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
-    training, valid = _set_apart(training, valid, options["valid_fraction"], options["seed"], task)
-    # Before the rounds: a checkpoint is a model file, too, and should know as much.
-    provenance = {
-        "file": Path(training.file).name,
-        "rows": training.n_rows,
-        **training.layout,
-        "target": roles.target,
-        "weight": roles.weight,
-        **({"query": roles.query} if roles.query else {}),
-        "ignore": roles.ignore,
-        # The estimator keeps the names of tables, but sparse ARFF is a matrix.
-        **({"names": training.names} if training.is_named and not training.is_table else {}),
-    }
+    files = InFiles.of(data, options, roles, task) if is_in_files(data, options) else None
+    if files is not None:
+        classifier.set_params(nominal_features=options["nominal"] or None)
+        valid, test = (files.like(options[name], roles, options) for name in ("valid", "test"))
+        training, given, provenance = files.head, files.arguments(options, roles), files.provenance(roles)
+    else:
+        training, valid, test = _loaded(data, options, roles, task, classifier)
+        given = {"X": training.X, "y": training.y, **task.arguments(training)}
+        provenance = _provenance(training, roles)
     begin = perf_counter()
     classifier.fit(
-        training.X, training.y, **task.arguments(training),
-        validation=None if valid is None else task.validation(valid),
+        **given, validation=None if valid is None else task.validation(valid),
         callbacks=callbacks, checkpoint=options["checkpoint"], checkpoint_every=every, resume=_resume(options),
         provenance=provenance,
     )  # fmt: skip
+    if files is not None and test is not None:
+        test = replace(test, y=task.matched(test, classifier.model_.kind, training.file))
     seconds = perf_counter() - begin
     if options["out"]:
         classifier.save(options["out"])
@@ -91,6 +84,31 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     if interrupt.asked:
         saved = f"; the model is in {options['out']}" if options["out"] else ""
         raise Interrupted(f"interrupted after {classifier.n_estimators_} rounds{saved}")
+
+
+def _loaded(data: str, options: dict[str, Any], roles: Roles, task: Task, classifier):
+    """Training, validation and test examples, in memory."""
+    training = load(data, roles, format=options["format"], labels=options["labels"], delimiter=options["delimiter"])
+    _check_training(training, options["weighting"], task)
+    kind = task.kind_of(training)
+    classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
+    valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
+    return (*_set_apart(training, valid, options["valid_fraction"], options["seed"], task), test)
+
+
+def _provenance(training: Examples, roles: Roles) -> dict[str, Any]:
+    """What the model remembers of its data; a checkpoint is a model file, too, and knows as much."""
+    return {
+        "file": Path(training.file).name,
+        "rows": training.n_rows,
+        **training.layout,
+        "target": roles.target,
+        "weight": roles.weight,
+        **({"query": roles.query} if roles.query else {}),
+        "ignore": roles.ignore,
+        # The estimator keeps the names of tables, but sparse ARFF is a matrix.
+        **({"names": training.names} if training.is_named and not training.is_table else {}),
+    }
 
 
 def _check(data: str, options: dict[str, Any]) -> None:

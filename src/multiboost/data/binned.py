@@ -12,12 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
+from ..workspace import IN_MEMORY, InMemory
 from .binner import Binner, ColumnBins, NominalBins
 from .table import Column, Table
 
 _GROUP = 16  # columns that are read from the table together,
 _GROUP_BYTES = 128 << 20  # or fewer, in this much memory
 _WORTH_THREADS = 50_000  # values of a table below which one thread reads it
+_PART = 1 << 20  # rows that are counted together
 _FREQUENT = 0.3  # share of the most frequent bin from which a column leaves it out
 
 
@@ -45,7 +47,10 @@ class BinnedColumn:
 
     def count(self, n_rows: int) -> np.ndarray:
         """Rows of each bin, (n_bins,), or (n_bins + 1,) with the missing values."""
-        count = np.bincount(self.bins, minlength=self.of.n_bins + self.of.missing)
+        n_bins = self.of.n_bins + self.of.missing
+        count = np.zeros(n_bins, np.intp)
+        for first in range(0, self.bins.size, _PART):  # a count of all would make a copy of eight bytes each
+            count += np.bincount(self.bins[first : first + _PART], minlength=n_bins)
         if self.rows is not None:
             count[self.frequent] += n_rows - self.rows.size
         return count
@@ -117,11 +122,19 @@ class Binned:
     columns : list of (BinnedColumn or None)
         In the user's order, None for constant columns.
     n_rows, n_columns : int
+    workspace : InMemory
+        Where whoever learns from the table has its arrays of a number for each row.
     """
 
     def __init__(
-        self, table: Table, binner: Binner, columns: list[BinnedColumn | None], rows: np.ndarray | None = None
+        self,
+        table: Table,
+        binner: Binner,
+        columns: list[BinnedColumn | None],
+        rows: np.ndarray | None = None,
+        workspace: InMemory = IN_MEMORY,
     ):
+        self.workspace = workspace
         self._table, self._rows = table, rows  # the table of these rows is made when somebody asks for it
         self.binner = binner
         self._columns: list[BinnedColumn | None] | None = columns
@@ -209,6 +222,7 @@ class Binned:
             found.update(repr((of.nominal, of.missing, of.n_bins, names)).encode())
             arrays = [of.category] if isinstance(of, NominalBins) else [of.lowest, of.highest]
             if column is not None:
+                column = column.stored(self.n_rows)  # as it is, unless it is on the disk
                 arrays += [column.bins] if column.rows is None else [column.rows, column.bins]
                 found.update(repr((column.frequent, column.bins.size)).encode())
             for array in arrays:

@@ -2,7 +2,7 @@
 
 A column with at most ``max_bins`` distinct values is binned *exactly*: one bin per
 value, and no cut that the data allow is lost.  Beyond that, cuts are at weighted
-quantiles.  Missing values have a bin of their own, after the others.
+quantiles, of longer columns of a sample: see `sketch`.  Missing values have a bin of their own, after the others.
 
 Every bin keeps the smallest and largest training value in it, so that a cut between
 two bins becomes a threshold half-way between two values that really occur.
@@ -18,9 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels.binning import digitise, distinct, quantile_ends
+from .sketch import SAMPLE, NameSketch, NumberSketch, first_turns
 from .table import Column, Table, infinite
-
-_SAMPLE = 200_000  # rows from which quantiles of longer columns are taken
 
 
 def midpoint(a, b):
@@ -159,11 +158,11 @@ def bin_column(column: Column, n_rows: int, max_bins: int, weight: np.ndarray | 
         mass = None
     else:
         mass = weight[column.where][~missing] if column.where is not None else weight[~missing]
-    if known.size > _SAMPLE:
-        step = np.random.default_rng(0).choice(known.size, _SAMPLE, replace=False)
-        step.sort()
-        known, mass = known[step], None if mass is None else mass[step]
-        n_zeros = round(n_zeros * _SAMPLE / values.size)
+    if known.size > SAMPLE:
+        rows = np.flatnonzero(~missing)
+        place = first_turns(rows if column.where is None else column.where[rows], SAMPLE)
+        known, mass = known[place], None if mass is None else mass[place]
+        n_zeros = round(n_zeros * SAMPLE / values.size)
     value, count = _runs(known, mass)
     if n_zeros:
         zeros = float(n_zeros) if weight is None else _zero_mass(column, weight)
@@ -172,9 +171,30 @@ def bin_column(column: Column, n_rows: int, max_bins: int, weight: np.ndarray | 
             count[at] += zeros
         else:
             value, count = np.insert(value, at, 0.0), np.insert(count, at, zeros)
+    return _quantile_bins(value, count, max_bins, bool(missing.any()))
+
+
+def _quantile_bins(value: np.ndarray, count: np.ndarray, max_bins: int, missing: bool) -> ColumnBins:
+    """Bins of distinct values in order, which weigh so much."""
     last = quantile_ends(count, max_bins)
     begin = np.concatenate([[0], last[:-1] + 1])
-    return ColumnBins(value[begin], value[last], bool(missing.any()))
+    return ColumnBins(value[begin], value[last], missing)
+
+
+def bins_of_sketch(sketch: NumberSketch) -> ColumnBins:
+    """The bins of a column that was seen in parts: those of the same column in memory."""
+    if sketch.distinct is not None:
+        found = np.sort(sketch.distinct)
+        return ColumnBins(found, found, sketch.missing)
+    value, count = _runs(*sketch.sample())
+    return _quantile_bins(value, count, sketch.max_bins, sketch.missing)
+
+
+def bins_of_names(sketch: NameSketch, min_rows: int) -> NominalBins:
+    """The same of a nominal column."""
+    count = sketch.counts()
+    category = np.flatnonzero(count >= min_rows)  # they are in the order of their first rows already
+    return NominalBins(category, count.size, bool(count[category].sum() < sketch.n_rows))
 
 
 def _runs(known: np.ndarray, mass: np.ndarray | None):

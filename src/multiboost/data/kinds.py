@@ -82,12 +82,16 @@ class LabelKind(TargetKind):
         if y.shape[1] != len(self.classes):
             raise ValueError(f"y must have {len(self.classes)} columns; got {y.shape[1]}")
         found = np.empty(y.shape, np.intp)
-        for t, classes in enumerate(self.classes):
+        for t in range(len(self.classes)):
             column = y[:, t]
             unknown = np.zeros(len(y), bool) if self.is_single else unknown_labels(column)
             found[:, t] = -1
-            found[~unknown, t] = _numbers_of(column[~unknown], classes)
+            found[~unknown, t] = self.numbers_of(column[~unknown], t)
         return found
+
+    def numbers_of(self, known: np.ndarray, question: int) -> np.ndarray:
+        """Class numbers of known answers to a question, (n,)."""
+        return _numbers_of(known, self.classes[question])
 
     @abstractmethod
     def signs(self, encoded: np.ndarray) -> np.ndarray:
@@ -234,6 +238,9 @@ class MultiLabel(_Alone):
             raise ValueError(f"y must have {self.n_labels} columns of 0 and 1; got shape {y.shape}")
         unknown = unknown_labels(y)
         return np.where(unknown, -1, np.where(unknown, 0, y).astype(np.intp))
+
+    def numbers_of(self, known, question):
+        return known.astype(np.intp)
 
     def answer(self, scores):
         return (scores > 0).astype(np.intp)

@@ -10,6 +10,7 @@ import numpy as np
 from ..kernels.binning import count_rows, pack_dense, pack_sparse, quantile_ends
 from ..kernels.blocks import BLOCK, COLUMN, Blocks
 from ..kernels.dtypes import CODE
+from ..workspace import InMemory
 from .binned import Binned, BinnedColumn
 from .binner import Binner
 from .table import Table
@@ -91,7 +92,7 @@ class Layout:
         blocks = _dealt(slots, row_bytes, n_threads)
         slots = [slot for block in blocks for slot in block]
         self.first_bin = np.concatenate([np.zeros(0, np.intp), *(slot.first_bins() for slot in slots)])
-        self.blocks = _packed(blocks, binned.n_rows)
+        self.blocks = _packed(blocks, binned.n_rows, binned.workspace)
         self.grouped = any(slot.value_rows < slot.n_bins and not slot.of.nominal for slot in slots)
         self.row_codes = self.blocks.codes.size / max(1, binned.n_rows)
 
@@ -113,6 +114,11 @@ class Layout:
     @property
     def table(self) -> Table:
         return self.binned.table
+
+    @property
+    def workspace(self) -> InMemory:
+        """Where arrays of a number for each row are."""
+        return self.binned.workspace
 
     @property
     def binner(self) -> Binner:
@@ -285,7 +291,7 @@ def _filled(slots: list[_Slot], limit: int) -> list[list[_Slot]]:
     return blocks
 
 
-def _packed(blocks: list[list[_Slot]], n_rows: int) -> Blocks:
+def _packed(blocks: list[list[_Slot]], n_rows: int, workspace: InMemory) -> Blocks:
     """The codes of all blocks; takes the columns out of the slots."""
     slots = [slot for block in blocks for slot in block]
     n_codes = sum(slot.n_stored for slot in slots)
@@ -294,11 +300,11 @@ def _packed(blocks: list[list[_Slot]], n_rows: int) -> Blocks:
     keep_sparse = n_rows * n_sparse <= _BINS_SPACE * n_codes
     kept = [slot.ends is not None or (slot.sparse and keep_sparse) for slot in slots]
     packed = Blocks(
-        codes=np.empty(n_codes, CODE),
+        codes=workspace.zeros(n_codes, CODE),
         row_start=np.zeros(sum(block[0].sparse for block in blocks) * (n_rows + 1), np.uint32),
         block=_block_records(blocks, n_rows),
         column=_column_records(blocks, kept, n_rows),
-        bins=np.empty(n_rows * sum(kept), CODE),
+        bins=workspace.zeros(n_rows * sum(kept), CODE),
     )
     for block, record in zip(blocks, packed.block, strict=True):
         records = packed.column[record["slot"] : record["slot_end"]]
@@ -356,11 +362,14 @@ def _write_codes(block: list[_Slot], record: np.void, first_code: np.ndarray, pa
         return
     code_of_bin = [(first + slot.code_of_bin).astype(CODE) for slot, first in zip(block, first_code, strict=True)]
     if not block[0].sparse:
-        full = [slot.column.full(n_rows) for slot in block]
+        # Side by side: every page is written once.  Where columns have to be filled up first, one after the other.
         step = max(1, _TILE // (len(block) * codes.itemsize))
+        if any(slot.column.rows is not None for slot in block):
+            step = n_rows
         for first in range(0, n_rows, step):
-            for k in range(len(block)):
-                pack_dense(full[k], code_of_bin[k], first, min(first + step, n_rows), len(block), k, codes)
+            for k, slot in enumerate(block):
+                last = min(first + step, n_rows)
+                pack_dense(slot.column.full(n_rows), code_of_bin[k], first, last, len(block), k, codes)
         return
     begins = packed.row_start[record["first"] : record["first"] + n_rows + 1]
     for slot in block:

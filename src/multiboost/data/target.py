@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..workspace import IN_MEMORY, InMemory
 from .kinds import LabelKind
 from .weighting import check_sum, class_factors, initial_weights
+
+_PART = 1 << 16  # rows that are weighed together
 
 
 class Target:
@@ -58,33 +61,67 @@ class Target:
     numbers: np.ndarray | None = None
 
     def __init__(self, kind: LabelKind, y, weighting="auto", sample_weight=None, label_weight=None, class_weight=None):
+        self._weigh(kind, kind.encode(y), weighting, sample_weight, label_weight, class_weight, IN_MEMORY)
+
+    @classmethod
+    def of_numbers(
+        cls, kind: LabelKind, encoded: np.ndarray, weighting, sample_weight, class_weight, workspace: InMemory
+    ) -> Target:
+        """The same of class numbers (n, questions), with arrays in a workspace.
+
+        Parameters
+        ----------
+        kind, weighting, sample_weight, class_weight
+            As above.
+        encoded : ndarray (n, questions)
+            See ``LabelKind.encode``.
+        workspace : InMemory
+        """
+        found = object.__new__(cls)
+        found._weigh(kind, encoded, weighting, sample_weight, None, class_weight, workspace)
+        return found
+
+    def _weigh(self, kind, encoded, weighting, sample_weight, label_weight, class_weight, workspace: InMemory) -> None:
+        """Set the labels and their weights, in parts of the rows where no weight depends on other rows."""
         self.kind = kind
-        encoded = kind.encode(y)
-        signs = kind.signs(encoded)
-        weights = initial_weights(kind, signs, weighting, sample_weight, label_weight)
-        if sample_weight is not None:
-            weights = weights * sample_weight[:, None]
-        if class_weight is not None:
-            question = [kind.question_of(k) for k in range(kind.n_labels)]
-            weights = weights * class_factors(kind, encoded, class_weight)[:, question]
-        weights[signs == 0] = 0.0
+        n = len(encoded)
+        alone = weighting != "balanced" and label_weight is None
+        parts = [slice(k, min(k + _PART, n)) for k in range(0, n, _PART)] if alone else [slice(0, n)]
+        factors = None if class_weight is None else class_factors(kind, encoded, class_weight)
+        question = [kind.question_of(k) for k in range(kind.n_labels)]
+        weights = workspace.zeros((n, kind.n_labels), np.float64)
+        for part in parts:
+            signs = kind.signs(encoded[part])
+            mass = None if sample_weight is None else sample_weight[part]
+            found = initial_weights(kind, signs, weighting, mass, label_weight)
+            if mass is not None:
+                found = found * mass[:, None]
+            if factors is not None:
+                of_row = np.stack([of[number] for of, number in zip(factors, encoded[part].T, strict=True)], axis=1)
+                found = found * of_row[:, question]
+            found[signs == 0] = 0.0
+            weights[part] = found
         with np.errstate(over="ignore"):
             total = weights.sum()
         if not total > 0:
             raise ValueError("all weights are zero (sample_weight times label_weight); nothing is left to learn from")
         check_sum(total)
-        weights /= total
-        self.signed = weights * signs
+        tasks = kind.tasks
         self.wanted = np.zeros((0, kind.n_labels))
         self.group_start = np.zeros(0, np.intp)
-        tasks = kind.tasks
-        nothing = np.zeros((len(signs), 0))
-        self.task_class = nothing.astype(np.int32)
-        self.task_weight = nothing
-        if tasks:
-            self.task_class = np.where(encoded >= 0, encoded + kind.task_start[:-1], -1).astype(np.int32)
-            self.task_weight = np.stack([weights[:, part].sum(axis=1) for part in tasks], axis=1)
-        self.positive = encoded[:, 0].astype(np.int32) if kind.is_single and tasks else None
+        self.task_class = workspace.zeros((n, len(tasks)), np.int32)
+        self.task_weight = workspace.zeros((n, len(tasks)), np.float64)
+        self.positive = workspace.zeros(n, np.int32) if kind.is_single and tasks else None
+        for part in parts:
+            number, found = encoded[part], weights[part]
+            found /= total
+            if tasks:
+                self.task_class[part] = np.where(number >= 0, number + kind.task_start[:-1], -1)
+                self.task_weight[part] = np.stack([found[:, task].sum(axis=1) for task in tasks], axis=1)
+            if self.positive is not None:
+                self.positive[part] = number[:, 0]
+            found *= kind.signs(number)
+        self.signed = weights
         self.row_weight = sample_weight
 
     @property

@@ -91,10 +91,11 @@ def check_sum(total: float) -> None:
         raise ValueError("the weights are so large that their sum is not a number; divide them, only ratios matter")
 
 
-def class_factors(kind: LabelKind, encoded: np.ndarray, class_weight) -> np.ndarray:
-    """What ``class_weight`` multiplies the weights of each row by, (n, questions).
+def class_factors(kind: LabelKind, encoded: np.ndarray, class_weight) -> list[np.ndarray]:
+    """What ``class_weight`` multiplies the weights of the rows of each class by: (classes + 1,) for each question.
 
-    "balanced" is n / (classes times the rows of the class), as in scikit-learn, of the rows where the answer is known.
+    The last number, 1, is for rows whose class is unknown.  "balanced" is n / (classes times the rows of the class), as
+    in scikit-learn, of the rows where the answer is known.
 
     Parameters
     ----------
@@ -108,16 +109,15 @@ def class_factors(kind: LabelKind, encoded: np.ndarray, class_weight) -> np.ndar
     several = class_weight if isinstance(class_weight, (list, tuple)) else [class_weight] * n_questions
     if len(several) != n_questions:
         raise ValueError(f"class_weight has {len(several)} entries, but y has {n_questions} columns; give one for each")
-    found = np.ones(encoded.shape)
+    found = []
     for q, weights in enumerate(several):
-        known = encoded[:, q] >= 0
-        number = encoded[known, q]
         names = kind.answer_values(q)
         if isinstance(weights, str):
             if weights != "balanced":
                 raise ValueError(f"class_weight must be 'balanced' or a dictionary; got {weights!r}")
+            number = encoded[encoded[:, q] >= 0, q]
             count = np.bincount(number, minlength=len(names))
-            of_class = known.sum() / (np.count_nonzero(count) * np.maximum(count, 1))
+            of_class = number.size / (np.count_nonzero(count) * np.maximum(count, 1))
         elif isinstance(weights, dict):
             strange = [c for c in weights if c not in names]
             if strange:
@@ -130,5 +130,5 @@ def class_factors(kind: LabelKind, encoded: np.ndarray, class_weight) -> np.ndar
             raise ValueError(f"class_weight must be 'balanced', a dictionary or a list of these; got {weights!r}")
         if not (np.isfinite(of_class).all() and (of_class >= 0).all()):
             raise ValueError(f"class_weight must be finite and not negative; got {weights!r}")
-        found[known, q] = of_class[number]
+        found.append(np.append(of_class, 1.0))
     return found

@@ -6,7 +6,7 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -33,13 +33,17 @@ from ..data.target import Target
 from ..kernels.compiler import when_compiling
 from ..kernels.team import Team
 from ..kernels.warm import warm
+from ..large.answers import Answers, Numbers
+from ..large.passes import Watch
 from ..memory import need
 from ..model.before import Before
 from ..model.ensemble import Ensemble
 from ..model.model import STEEPEST, Columns, Model
 from ..ranking.queries import Queries
+from ..workspace import IN_MEMORY, InMemory
 from .checkpoint import Checkpoint, Resumed
 from .fitted import Fitted, of_columns
+from .from_files import Files, read_files
 from .parameters import PARAMETERS
 from .saving import saved_parameters
 from .start import before_of, check_init, given_scores, start_of
@@ -58,6 +62,12 @@ class _Table:
     columns: Columns
     target: Target
     before: Before | None
+    binned: Binned | None = None  # where it comes from files
+
+    @property
+    def workspace(self) -> InMemory:
+        """Where its arrays are."""
+        return IN_MEMORY if self.binned is None else self.binned.workspace
 
 
 class Booster(Fitted, ABC):
@@ -95,6 +105,14 @@ class Booster(Fitted, ABC):
     @abstractmethod
     def _plan(self, binned: Binned, target: Target, team: Team) -> tuple[Plan, Calibration | None]:
         """The plan for a training set, and the calibration that was learned with it, None where answers have none."""
+
+    def answers_of(self, names: list[str]) -> Answers | Numbers:
+        """Who reads the target's columns of files."""
+        raise ValueError(f"{type(self).__name__} learns from tables in memory, and X is in files; load them first")
+
+    def target_of(self, kind, found: np.ndarray, sample_weight, names: list[str], workspace: InMemory) -> Target:
+        """The target of a training set in files, from what was read of its columns."""
+        raise NotImplementedError
 
     def _calibrated(self, run: Run, n_rounds: int, data: _Table) -> Calibration | None:
         """A calibration that is learned after the run, None where there is none."""
@@ -167,20 +185,26 @@ class Booster(Fitted, ABC):
             raise ValueError("resume and warm_start both say where to go on from; use one of them")
         if resumed is not None:
             resumed.check_parameters(saved_parameters(self))
-        data = self._read(X, y, sample_weight, pair_weight, init_scores, qid, going_on)
+        if isinstance(X, Files):
+            data = self._read_files(
+                X, going_on, Watch(tell, lambda: min((c.seconds_left() for c in watching), default=inf))
+            )
+        else:
+            data = self._read(X, y, sample_weight, pair_weight, init_scores, qid, going_on)
         if checkpoint and data.before is not None and data.before.model is None:
             raise ValueError(
                 f"checkpoint: a run that starts from {type(data.before.estimator).__name__} cannot be written to a "
                 "file; start from an estimator of multiboost, or give its scores to fit as init_scores"
             )
         with (
+            closing(data.workspace),
             when_compiling(lambda: tell(_COMPILING)),
             Team(thread_count(self.n_jobs)) as team,
             self._warm(team, data.table),
         ):
             if data.before is not None:
                 data.target.start = data.before.scores(data.table, team, data.target.kind)
-            binned = Binned.of(
+            binned = data.binned or Binned.of(
                 data.table, self.max_bins, self.min_category_rows, data.target.row_weight, team.n_threads
             )
             if checkpoint or resumed is not None:
@@ -274,6 +298,13 @@ class Booster(Fitted, ABC):
             table, target = table.take(rows), target.take(rows)
         return _Table(table, columns, target, before)
 
+    def _read_files(self, files: Files, going_on: bool, watch: Watch) -> _Table:
+        """The same of a training set in files."""
+        if going_on:
+            raise ValueError("warm_start takes tables in memory, and X is in files; use checkpoint and resume to go on")
+        read = read_files(self, files, watch)
+        return _Table(read.table, read.columns, read.target, None, read.binned)
+
     def _held_out(self, validation, data: _Table, plan: Plan, team: Team) -> HeldOut:
         """The validation set, checked as the training set is."""
         X, y, weight, init_scores, qid = self._validation(validation)
@@ -324,7 +355,7 @@ class Booster(Fitted, ABC):
         """The first ``n_rounds`` rounds of a run, and how large their scores are."""
         ensemble, scores = run.ensemble(n_rounds), run.scores
         if n_rounds < run.n_rounds:
-            scores = ensemble.scores(data.table, run.team, start=data.target.start)
+            scores = ensemble.scores(data.table, run.team, start=data.target.start, workspace=data.workspace)
         return ensemble, Ruler.of(data.target, scores, float(ensemble.size.sum()))
 
     def _model(

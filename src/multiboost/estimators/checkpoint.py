@@ -90,7 +90,7 @@ class Resumed:
             self.plan = Plan.from_dict(self.model.plan)
         except WRONG as error:
             raise ModelFileError(f"{path} is not a checkpoint that can be used here: {error}") from error
-        self._scores = np.ascontiguousarray(arrays[SCORES], dtype=np.float64)
+        self._scores: np.ndarray | None = np.ascontiguousarray(arrays[SCORES], dtype=np.float64)
 
     def check_parameters(self, given: dict[str, Any]) -> None:
         """Refuse to go on with other parameters.
@@ -108,19 +108,21 @@ class Resumed:
                 )
 
     def start(self, shape: tuple[int, int]) -> Start:
-        """Where the run goes on from.
+        """Where the run goes on from; to be asked once, as the scores are given away.
 
         Parameters
         ----------
         shape : tuple
             Samples and labels of the training set.
         """
-        if self._scores.shape != shape:
+        scores, self._scores = self._scores, None
+        assert scores is not None
+        if scores.shape != shape:
             raise ValueError(
-                f"{self.path}: its run had {self._scores.shape} samples and labels, this one has {shape}; go on with "
+                f"{self.path}: its run had {scores.shape} samples and labels, this one has {shape}; go on with "
                 "the same table"
             )
-        return Start(self.model.ensemble, self._scores, self.model.history, self.model.state)
+        return Start(self.model.ensemble, scores, self.model.history, self.model.state)
 
     def check(self, run: Run) -> None:
         """Refuse to go on with other data."""

@@ -19,13 +19,13 @@ from ..lean.exits import early_exit
 from ..lean.lazy import predict_lazily
 from ..model.model import Model
 from ..model.walker import Walked
-from .fitted import Fitted
+from .deciding import Deciding
 from .parameters import check_number
 from .threads import thread_count
 from .validation import check_table
 
 
-class Labelled(ClassifierMixin, Fitted):
+class Labelled(ClassifierMixin, Deciding):
     """A fitted classifier."""
 
     def __sklearn_tags__(self):
@@ -36,35 +36,6 @@ class Labelled(ClassifierMixin, Fitted):
 
     def _attributes(self, model: Model) -> dict[str, Any]:
         return {"classes_": model.kind.public_classes, "slope_": model.slope, "calibration_": model.calibration}
-
-    def decision_function(self, X):
-        """Scores F: one for each label, or for binary targets one for the second class.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            Labels of all tasks side by side for multi-task targets.
-        """
-        scores = self._scores(X)
-        return self.model_.shaped(scores)
-
-    def staged_decision_function(self, X):
-        """`decision_function` after every round.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray
-        """
-        for scores in self._staged_scores(X):
-            yield self.model_.shaped(scores).copy()
 
     def predict_proba(self, X):
         """Probabilities: scores times ``slope_``, calibrated by ``calibration_``.

@@ -10,7 +10,9 @@ from sklearn.exceptions import DataConversionWarning
 from ..data.kinds import LabelKind, as_labels, recognise, unknown_labels
 from ..data.table import is_frame, refuse_lazy
 from ..data.target import Target
+from ..large.answers import Answers
 from .booster import Booster
+from .from_files import files_of
 from .labelled import Labelled
 from .validation import refuse_unknown
 
@@ -40,7 +42,7 @@ class LabelBooster(Labelled, Booster):
     def fit(
         self,
         X,
-        y,
+        y=None,
         sample_weight=None,
         label_weight=None,
         *,
@@ -51,7 +53,7 @@ class LabelBooster(Labelled, Booster):
         checkpoint_every=60.0,
         resume=None,
         provenance=None,
-        **unknown,
+        **of_files,
     ):
         """Boost ``n_estimators`` rounds.
 
@@ -60,11 +62,13 @@ class LabelBooster(Labelled, Booster):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Numbers, or names in nominal columns; NaN, None and NA are missing values.
+            Numbers, or names in nominal columns; NaN, None and NA are missing values.  Or a path, a pattern such as
+            ``"folder/*.parquet"`` or a pyarrow dataset: files that may be larger than memory.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             Classes; 0 and 1 in several columns are labels; other columns are tasks.  NaN,
             None and NA in several columns mean that the label is unknown.
         sample_weight : array of shape (n_samples,), default=None
+            Of files the name of the column.
         label_weight : array of shape (n_samples, n_labels), default=None
             A weight for every pair; multiplies the weights of ``weighting``, or replaces
             them where that is "given".
@@ -84,16 +88,29 @@ class LabelBooster(Labelled, Booster):
             bit for bit.  True means ``checkpoint``, where there is such a file already.
         provenance : dict, default=None
             What to remember of the training data: it becomes ``data_`` and is kept in the model file.
+        **of_files
+            Where X is in files: ``target``, the name of the target's column, or several; ``ignore``, columns that are
+            left out; ``memory``, how much the process may take, such as "2GB"; ``workspace``, a folder for arrays that
+            do not fit; ``format``, where the suffix does not say it.
 
         Returns
         -------
         self
         """
+        X, sample_weight, unknown = files_of(X, y, sample_weight, (label_weight, init_scores), of_files)
         refuse_unknown(self, unknown)
         return self._fit(
             X, y, sample_weight, label_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
             checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume, provenance=provenance,
         )  # fmt: skip
+
+    def answers_of(self, names):
+        """Who reads the target's columns of files."""
+        return Answers(names)
+
+    def target_of(self, kind, found, sample_weight, names, workspace):
+        """The target of a training set in files, from what was read of its columns."""
+        return Target.of_numbers(kind, found, self.weighting, sample_weight, self.class_weight, workspace)
 
     def _kind(self, y):
         if y is None:

@@ -14,12 +14,13 @@ from ..losses import LOSSES
 from ..model.model import Model
 from ..ranking import Convention, Queries, ranking_metric
 from .booster import Booster
+from .deciding import Deciding
 from .parameters import documented
 from .wishes import check_wishes, losses_of, part_of, wishes_of
 
 
 @documented
-class MultiBoostRanker(Booster):
+class MultiBoostRanker(Deciding, Booster):
     """Learning to rank: the documents of a query, the most relevant first.
 
     Parameters
@@ -230,34 +231,6 @@ class MultiBoostRanker(Booster):
             Expected gains E[z|x], or under "lambdarank" scores without a unit.
         """
         return super().predict(X)
-
-    def decision_function(self, X):
-        """Scores F: one for each grade, or under "lambdarank" one.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_grades)
-        """
-        scores = self._scores(X)
-        return self.model_.shaped(scores)
-
-    def staged_decision_function(self, X):
-        """`decision_function` after every round.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        ndarray
-        """
-        for scores in self._staged_scores(X):
-            yield self.model_.shaped(scores).copy()
 
     def score(self, X, y, sample_weight=None, *, qid=None):
         """NDCG@10, the mean over queries, see `multiboost.ranking_metric`.

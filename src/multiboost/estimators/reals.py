@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.real import RealTarget, as_numbers, kind_of, weights_of
 from ..data.table import is_frame, refuse_lazy
+from ..large.answers import Numbers
 from ..losses import Loss
 from ..model.model import Model
 from .booster import Booster
+from .from_files import files_of
 from .validation import refuse_unknown
 
 
@@ -38,7 +40,7 @@ class RealBooster(RegressorMixin, Booster):
     def fit(
         self,
         X,
-        y,
+        y=None,
         sample_weight=None,
         target_weight=None,
         *,
@@ -49,7 +51,7 @@ class RealBooster(RegressorMixin, Booster):
         checkpoint_every=60.0,
         resume=None,
         provenance=None,
-        **unknown,
+        **of_files,
     ):
         """Boost ``n_estimators`` rounds.
 
@@ -69,11 +71,15 @@ class RealBooster(RegressorMixin, Booster):
             loss by what to multiply them.
         validation, callbacks, checkpoint, checkpoint_every, resume, provenance
             As in `MultiBoostClassifier.fit`.
+        **of_files
+            Where X is the path of files: ``target``, ``ignore``, ``memory``, ``workspace``, ``format``, as in
+            `MultiBoostClassifier.fit`.
 
         Returns
         -------
         self
         """
+        X, sample_weight, unknown = files_of(X, y, sample_weight, (target_weight, init_scores), of_files)
         refuse_unknown(self, unknown)
         return self._fit(
             X, y, sample_weight, target_weight, init_scores=init_scores, validation=validation, callbacks=callbacks,
@@ -119,6 +125,21 @@ class RealBooster(RegressorMixin, Booster):
         )
 
     _targets: type[RealTarget] = RealTarget
+
+    def answers_of(self, names):
+        """Who reads the target's columns of files."""
+        return Numbers(names) if self._targets is RealTarget else super().answers_of(names)
+
+    def target_of(self, kind, found, sample_weight, names, workspace):
+        """The target of a training set in files, from what was read of its columns."""
+        y = found[:, 0] if len(names) == 1 else found
+        labels, recognise = self._kind(y)
+        kind = recognise(sample_weight, None)
+        if len(names) > 1:
+            kind.classes = [np.array(names)]
+        target = self._target(kind, labels, sample_weight, None, training=True)
+        target.signed, target.wanted = workspace.moved(target.signed), workspace.moved(target.wanted)
+        return target
 
     def _target(self, kind, y, sample_weight, pair_weight, *, training, qid=None):
         target = self._targets(kind, y, self._loss(), sample_weight, pair_weight)

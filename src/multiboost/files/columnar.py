@@ -71,7 +71,8 @@ class ParquetReader(_ColumnarReader):
     def _batches(self, file):
         from pyarrow import parquet
 
-        with parquet.ParquetFile(file) as opened:
+        # Row groups are not read ahead: they may be larger than all that is asked for.
+        with parquet.ParquetFile(file, page_checksum_verification=True, pre_buffer=False) as opened:
             yield from opened.iter_batches(batch_size=_ROWS)
 
 

@@ -96,7 +96,7 @@ def _fresh(key, size, dtype):
 def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes, room=_fresh):
     """Room for a tree of at most ``n_leaves`` leaves; used again for every round.
 
-    room : where large arrays come from: function (key, size, dtype)
+    room : where the pool comes from: function (key, size, dtype)
     """
     nodes = 2 * n_leaves - 1
     size = blocks.n_rows * width
@@ -119,8 +119,8 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes, room
         fine=np.empty((n_threads, 16 * width), dtype),
         partial=np.empty((n_threads, apart(width, dtype)), dtype),
         scratch=new_scratch(n_threads, width, dtype),
-        spare=room(("spare",), n_rows, ROW),
-        right=room(("right",), n_rows, np.bool_),
+        spare=np.empty(n_rows, ROW),
+        right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
         plan=np.zeros(1, PLAN),
         new=np.zeros(2, np.intp),

@@ -13,6 +13,7 @@ from ..data.table import Table
 from ..kernels.dtypes import NODE, apart
 from ..kernels.predict import add_curved_scores, add_scores
 from ..kernels.team import Team
+from ..workspace import IN_MEMORY, InMemory
 from .tiles import Tiles
 
 _ROWS_AT_ONCE = 1 << 16  # of tables that have to be made dense piece by piece
@@ -116,16 +117,25 @@ class Ensemble:
         X = table.native(first, last)
         return np.concatenate([rows, np.stack([phi.values(X) for phi in self.phi], axis=1)], axis=1)
 
-    def start(self, n_rows: int, given: np.ndarray | None = None) -> np.ndarray:
+    def start(self, n_rows: int, given: np.ndarray | None = None, workspace: InMemory = IN_MEMORY) -> np.ndarray:
         """Scores before the first round, (n, K): those that are given, else the same for all rows."""
-        return np.tile(self.initial, (n_rows, 1)) if given is None else self.initial + given
+        scores = workspace.zeros((n_rows, self.initial.size), np.float64)
+        scores[:] = self.initial
+        if given is not None:
+            scores += given
+        return scores
 
     def scores(
-        self, table: Table, team: Team, n_rounds: int | None = None, start: np.ndarray | None = None
+        self,
+        table: Table,
+        team: Team,
+        n_rounds: int | None = None,
+        start: np.ndarray | None = None,
+        workspace: InMemory = IN_MEMORY,
     ) -> np.ndarray:
         """F of every row of a table, (n, K); ``start`` are the scores with which it begins, if rows have their own."""
         end = self.n_rounds if n_rounds is None else n_rounds
-        scores = self.start(table.n_rows, start)
+        scores = self.start(table.n_rows, start, workspace)
         for first in range(0, table.n_rows, _ROWS_AT_ONCE):
             last = min(first + _ROWS_AT_ONCE, table.n_rows)
             self.add_scores(self.rows(table, first, last), scores[first:last], 0, end, team)

@@ -11,7 +11,7 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from math import prod
 from pathlib import Path
 
@@ -53,7 +53,7 @@ class ModelFileError(ValueError):
     """The file is not a model that this version can read."""
 
 
-def write_model(path, header: dict, arrays: dict[str, np.ndarray]) -> None:
+def write_model(path, header: dict, arrays: dict[str, np.ndarray], plain: Collection[str] = ()) -> None:
     """Write a model file.
 
     Parameters
@@ -63,12 +63,17 @@ def write_model(path, header: dict, arrays: dict[str, np.ndarray]) -> None:
         What JSON can hold.
     arrays : dict of ndarray
         Of numbers, booleans or fixed-width text.
+    plain : collection of str
+        Arrays that are not compressed where they are large: it would take many times as long as the writing.
     """
     text = json.dumps({"format": FORMAT, "schema": PLAIN_SCHEMA, **header}, indent=1, sort_keys=True)
     with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr(_entry(_HEADER), text)
         for name, array in arrays.items():
-            with archive.open(_entry(f"{name}.npy"), "w", force_zip64=True) as entry:
+            info = _entry(f"{name}.npy")
+            if name in plain and array.nbytes > _SMALL:
+                info.compress_type = zipfile.ZIP_STORED
+            with archive.open(info, "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, np.asarray(array, order="C"), allow_pickle=False)
 
 

@@ -41,7 +41,7 @@ def save(model: Model, path, more_header: dict | None = None, more_arrays: dict 
         What a checkpoint has besides.
     """
     header, arrays = _written(model)
-    write_model(path, {**header, **(more_header or {})}, {**arrays, **(more_arrays or {})})
+    write_model(path, {**header, **(more_header or {})}, {**arrays, **(more_arrays or {})}, more_arrays or ())
 
 
 def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -57,8 +57,8 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             "file; start from an estimator of multiboost, give its scores to fit as init_scores and add them at "
             "prediction, or keep the model with a tool that stores Python objects"
         )
-    # Without the seconds: the same training gives the same file, byte for byte.
-    history = sorted(name for name in model.history if not name.startswith("seconds"))
+    # Without seconds, and bytes on the disk: the same training gives the same file, byte for byte.
+    history = sorted(name for name in model.history if not name.startswith(("seconds", "bytes")))
     header = {
         "version": __version__,
         "estimator": model.estimator,
