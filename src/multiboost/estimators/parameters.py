@@ -167,13 +167,15 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "row_sampler", "str, RowSampler or None",
-            "Which samples a round sees: the name of a registered sampler, or a RowSampler.  None is ``subsample``.",
-            is_open=True,
+            'Which samples a round sees: "all", "share", "mvs" or the name of a registered sampler, or a RowSampler.  '
+            'A number after a colon is its share, as in "mvs:0.2".  None is ``subsample``.',
+            is_open=True, option="row_sampler", short="all, share:0.5 or mvs:0.2; else that of --subsample.",
         ),
         Parameter(
             "column_sampler", "str, ColumnSampler or None",
-            "Which columns a round may cut: the name of a registered sampler, or a ColumnSampler.  None is all.",
-            is_open=True,
+            'Which columns a round may cut: "all", "lazy", "ucb", "exp3p" or the name of a registered sampler, or a '
+            'ColumnSampler.  A number after a colon is its size, as in "lazy:0.1" or "ucb:20".  None is all.',
+            is_open=True, option="column_sampler", short="all, lazy:0.1, ucb:10 or exp3p:10.",
         ),
         Parameter(
             "init", 'None, "constant", float, list of float or fitted estimator',

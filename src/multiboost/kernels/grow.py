@@ -25,7 +25,7 @@ from .dtypes import COARSE, CODE, FINE, NODE, SIGN
 from .edge import ROUNDED, new_bounds
 from .edge_search import begin_bounds, bound_numbers, search_candidates
 from .extremes import greater, lesser
-from .growing import FINALISTS, comes_by_subtraction, new_subsets, new_tree
+from .growing import FINALISTS, comes_by_subtraction, new_subsets, new_tree, open_to
 from .histogram import Payload, build_histogram, build_wide_histogram, no_loops, sum_payload
 from .lanes import add_lanes, copy, zero
 from .leaves import read_leaves
@@ -76,19 +76,24 @@ _HERE = (
 )  # the others may be compiled by another process in the first fit of all, see ``warm``
 
 
+def needed_of(blocks, bounded) -> dict[str, bool]:
+    """Which searches a table needs; ``bounded``: whether numbers are searched by bounds."""
+    block = blocks.block
+    return {
+        "numbers": not bounded and bool((block["nominal"] == 0).any()),
+        "finalists": not bounded and bool((block["shift"] > 0).any()),
+        "nominals": bool((block["nominal"] > 0).any()),
+        "rate": True,
+    }
+
+
 def growth_calls(criterion, keep, tree, blocks, payload, loops, bounds, bound_loops, subsets) -> Calls:
     """What `grow` calls for a table: no more than it needs is compiled.
 
     criterion : name
     keep : whether its code may be kept on disk
     """
-    block, searches = blocks.block, _searches(criterion)
-    needed = {
-        "numbers": bounds is None and (block["nominal"] == 0).any(),
-        "finalists": bounds is None and (block["shift"] > 0).any(),
-        "nominals": (block["nominal"] > 0).any(),
-        "rate": True,
-    }
+    searches, needed = _searches(criterion), needed_of(blocks, bounds is not None)
     functions = _COMMON | {name: searches[name] if needed[name] else None for name in needed}
     kinds = _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets)
     for name in kinds:
@@ -162,8 +167,8 @@ def _searches(criterion):
             )
         found = tree.found[k, b]
         found.score, found.slot, found.bin, found.missing_right = scan_block(
-            criterion, blocks.column, block, tree.open, ridge, payload.half, total, histogram, base, scratch,
-            tree.found_left[k, b], tree.coarse[k],
+            criterion, blocks.column, block, open_to(tree, number), ridge, payload.half, total, histogram, base,
+            scratch, tree.found_left[k, b], tree.coarse[k],
         )  # fmt: skip
 
     def nominals(tid, b, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch):
@@ -180,8 +185,8 @@ def _searches(criterion):
                 blocks, block, payload, loops, rows, node.start, node.drawn, total, histogram, base, scratch[0]
             )
         search_nominal(
-            criterion, tid, subsets, k, b, blocks.column, block, tree.open, ridge, payload.half, total, histogram, base,
-            scratch, tree.found[k, b], tree.found_left[k, b],
+            criterion, tid, subsets, k, b, blocks.column, block, open_to(tree, number), ridge, payload.half, total,
+            histogram, base, scratch, tree.found[k, b], tree.found_left[k, b],
         )  # fmt: skip
 
     def finalists(tid, n_threads, sync, blocks, payload, ridge, rows, tree, scratch):
@@ -189,7 +194,7 @@ def _searches(criterion):
         if tid == 0:
             for k in range(2):
                 if tree.new[k] >= 0:
-                    _choose_finalists(blocks, tree.open, tree.coarse[k], tree.finalists[k])
+                    _choose_finalists(blocks, open_to(tree, tree.new[k]), tree.coarse[k], tree.finalists[k])
         if not barrier(tid, n_threads, sync):
             return
         item = next_item(sync)
