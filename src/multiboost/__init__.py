@@ -12,6 +12,7 @@ _HOMES = {
     "MultiBoostRanker": ".estimators.multiboost_ranker",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
+    "FilterBoostClassifier": ".estimators.filter_boost",
     "MDDAGClassifier": ".estimators.mddag",
     "SoftCascadeClassifier": ".estimators.cascades",
     "WaldBoostClassifier": ".estimators.cascades",
@@ -62,6 +63,7 @@ __all__ = [
     "Column",
     "DecisionDagDisplay",
     "EarlyStopping",
+    "FilterBoostClassifier",
     "FromClassifier",
     "Indicator",
     "LeanCurveDisplay",
@@ -109,6 +111,7 @@ if TYPE_CHECKING:
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.calibrated import Calibrated
     from .estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
+    from .estimators.filter_boost import FilterBoostClassifier
     from .estimators.mddag import MDDAGClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier

@@ -31,7 +31,7 @@ _REGISTRIES = {
 # Where the estimators are that a file may name; others are known once their module is imported.
 _HOMES = (
     "multiboost_classifier", "multiboost_regressor", "multiboost_ranker", "adaboost_mh", "median_boost", "mddag",
-    "cascades",
+    "cascades", "filter_boost",
 )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def _written(name: str, value):
         return value.to_dict()
     if name == "estimator" and value is not None:
         return {"name": type(value).__name__, "parameters": saved_parameters(value)}
-    if name == "reward" and callable(value):
+    if name == "oracle" or (name == "reward" and callable(value)):
         return None  # a function is no part of a file, and predictions do not need it
     if name == "costs" and isinstance(value, dict):
         return {"pairs": [[_plain(key), float(cost)] for key, cost in value.items()]}
