@@ -62,7 +62,7 @@ def test_the_filter_gives_up():
     for attempt in (1, 3):
         source.begin(attempt)
         before = source.examples
-        with pytest.raises(Dry, match="in a row were rejected: the error is at most 0.05"):
+        with pytest.raises(Dry, match=r"in a row were rejected: the error is at most 0\.05"):
             source.accept(1)
         least = 2 / eps * np.log(2 * 3 * attempt * (attempt + 1) / delta)
         assert least - 1 <= source.examples - before <= least + 1
@@ -150,7 +150,8 @@ def test_a_file_has_the_same_scores(trained, tmp_path):
     trained.save(tmp_path / "f.mb")
     loaded = load_model(tmp_path / "f.mb")
     X, _ = next(bands(50, seed=4))
-    assert isinstance(loaded, FilterBoostClassifier) and loaded.oracle is None
+    assert isinstance(loaded, FilterBoostClassifier)
+    assert loaded.oracle is None
     np.testing.assert_array_equal(loaded.predict_proba(X), trained.predict_proba(X))
 
 
@@ -174,13 +175,15 @@ def test_classes_labels_and_tables():
     assert clf.score(X, Y) > 0.7
     X, y = next(bands(300))
     clf = FilterBoostClassifier(eps=0.2, n_estimators=3, n_jobs=1).fit(X, y)
-    assert clf.n_iter_ <= 3 and clf.score(X, y) > 0.6
+    assert clf.n_iter_ <= 3
+    assert clf.score(X, y) > 0.6
 
 
 def test_an_oracle_that_ends():
     with pytest.warns(UserWarning, match="the oracle has no more examples, after .*: the error is not known to be"):
         clf = FilterBoostClassifier(bands(500, n=5000), eps=0.001, n_jobs=1).fit()
-    assert 1 <= clf.n_iter_ and clf.stop_reason_ == "the oracle has no more examples"
+    assert clf.n_iter_ >= 1
+    assert clf.stop_reason_ == "the oracle has no more examples"
     with pytest.raises(ValueError, match="no round was made on the 100 examples of the oracle: the oracle has no more"):
         FilterBoostClassifier(bands(100, n=100), n_jobs=1).fit()
     with pytest.raises(ValueError, match="the oracle has no examples"):
