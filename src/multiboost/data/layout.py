@@ -20,6 +20,7 @@ _BLOCK_CODES = 65536  # what a code can number
 _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most so many times the space of the codes
 _PART = 1 << 15  # rows of columns on the disk that are packed together
 _TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for each
+_TOUCHED = 16  # columns for each value of a row from which leaves look at the touched ones only
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
@@ -121,6 +122,8 @@ class _Slot:
         self.feature = feature
         self.column = column
         self.of = column.of
+        # Asked for often, in thousands of columns.
+        self.n_bins, self.missing = self.of.n_bins, self.of.missing
         self.n_rows = n_rows
         self.sparse = False
         self.shift = 0
@@ -134,12 +137,12 @@ class _Slot:
     @property
     def is_wide(self) -> bool:
         """Whether a code does not fit into 16 bits."""
-        return self.of.n_bins + self.of.missing > _BLOCK_CODES
+        return self.n_bins + self.missing > _BLOCK_CODES
 
     @property
     def n_values(self) -> int:
         """Codes of its values: one for each bin, or for each group."""
-        return self.of.n_bins if self.ends is None else self.ends.size
+        return self.n_bins if self.ends is None else self.ends.size
 
     @property
     def value_rows(self) -> int:
@@ -149,7 +152,7 @@ class _Slot:
     @property
     def n_codes(self) -> int:
         """Codes that it takes in a block: those of whole histogram rows, one of them for missing values."""
-        return (self.value_rows + self.of.missing) << self.shift
+        return (self.value_rows + self.missing) << self.shift
 
     @property
     def n_stored(self) -> int:
@@ -159,17 +162,25 @@ class _Slot:
     @property
     def last(self) -> int:
         """Code of missing values, or of the last bin, counted from its first code."""
-        return self.value_rows << self.shift if self.of.missing else self.n_values - 1
+        return self.value_rows << self.shift if self.missing else self.n_values - 1
 
     @property
     def frequent(self) -> int:
         """The bin, or group of bins, that is left out; -1 where there is none."""
-        return int(self.code_of_bin()[self.column.frequent]) if self.sparse else -1
+        if not self.sparse:
+            return -1
+        frequent = self.column.frequent
+        if frequent == self.n_bins:
+            return self.last
+        return int(frequent if self.ends is None else np.searchsorted(self.ends, frequent))
 
     def code_of_bin(self) -> np.ndarray:
         """(n_bins + 1,) codes of the bins, and of missing values, counted from its first code."""
-        bins = np.arange(self.of.n_bins)
-        return np.append(bins if self.ends is None else np.searchsorted(self.ends, bins), self.last)
+        codes = np.arange(self.n_bins + 1)
+        if self.ends is not None:
+            codes[:-1] = np.searchsorted(self.ends, codes[:-1])
+        codes[-1] = self.last
+        return codes
 
     def first_bins(self) -> np.ndarray:
         """First bin of each of its histogram rows; that of missing values is last."""
@@ -294,7 +305,14 @@ def _block_records(blocks: list[list[_Slot]], n_rows: int) -> np.ndarray:
     record["origin"], record["origin_end"] = rows[:-1], rows[1:]
     record["nominal"] = [slot.of.nominal for slot in first]
     record["wide"] = [slot.is_wide for slot in first]
+    record["touched"] = [_leaves_touch_few(block, n_rows) for block in blocks]
     return record
+
+
+def _leaves_touch_few(block: list[_Slot], n_rows: int) -> bool:
+    """Whether leaves look at touched columns only: a row has values in a small part of the block's columns."""
+    plain = block[0].sparse and not block[0].of.nominal and block[0].shift == 0
+    return plain and _TOUCHED * sum(slot.n_stored for slot in block) <= n_rows * len(block)
 
 
 def _column_records(blocks: list[list[_Slot]], kept: list[bool], n_rows: int) -> np.ndarray:
@@ -304,9 +322,9 @@ def _column_records(blocks: list[list[_Slot]], kept: list[bool], n_rows: int) ->
     record["feature"] = [slot.feature for slot in slots]
     record["code"] = [code for block in blocks for code in _begins([slot.n_codes for slot in block])[:-1]]
     record["last"] = record["code"] + [slot.last for slot in slots]
-    record["n_bins"] = [slot.of.n_bins for slot in slots]
+    record["n_bins"] = [slot.n_bins for slot in slots]
     record["n_rows"] = [slot.value_rows for slot in slots]
-    record["missing"] = [slot.of.missing for slot in slots]
+    record["missing"] = [slot.missing for slot in slots]
     record["frequent"] = [slot.frequent for slot in slots]
     record["nominal"] = [slot.of.nominal for slot in slots]
     record["at"] = np.where(kept, _begins([n_rows * one for one in kept])[:-1], -1)

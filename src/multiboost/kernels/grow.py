@@ -33,6 +33,7 @@ from .partition import partition
 from .scan import leaf_score, scan_block, scan_fine
 from .subset import NOMINAL, NUMERIC, keep_set, search_nominal
 from .team import barrier, new_sync, next_item
+from .touched import scan_touched, subtract_touched, sum_touched
 from .warm import wait
 
 
@@ -47,6 +48,7 @@ def _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets) -> dict[s
         "partition": (size, size, sync, typeof(blocks), typeof(subsets), size, rows, typeof(tree)),
         "leaves": (sync, typeof(tree.node), size, rows, matrix, matrix, leaf, types.float64[:, :, ::1]),
         "numbers": (size, size, *search),
+        "touched": (size, size, size, *search),
         "finalists": (size, size, sync, *(kind for kind in search if kind != typeof(loops))),
         "nominals": (size, size, size, typeof(subsets), *search),
         "rate": (size, size, types.float64, typeof(tree), scratch),
@@ -84,7 +86,8 @@ def growth_calls(criterion, keep, tree, blocks, payload, loops, bounds, bound_lo
     """
     block, searches = blocks.block, _searches(criterion)
     needed = {
-        "numbers": bounds is None and (block["nominal"] == 0).any(),
+        "numbers": bounds is None and ((block["nominal"] == 0) & (block["touched"] == 0)).any(),
+        "touched": bounds is None and (block["touched"] > 0).any(),
         "finalists": bounds is None and (block["shift"] > 0).any(),
         "nominals": (block["nominal"] > 0).any(),
         "rate": True,
@@ -166,6 +169,21 @@ def _searches(criterion):
             tree.found_left[k, b], tree.coarse[k],
         )  # fmt: skip
 
+    def touched(tid, b, k, blocks, payload, loops, ridge, rows, tree, scratch):
+        """`numbers` of the columns that the new leaf touches."""
+        lists, first, base = tree.touched, tree.node[tree.new[0]], blocks.block[b].origin * payload.width
+        node, total = tree.node[tree.new[k]], tree.total[tree.new[k]]
+        histogram = tree.pool[node.place]
+        if k == 1 and tree.plan[0].subtract != 0:
+            subtract_touched(blocks, b, payload.width, histogram, tree.pool[first.place], base, lists, first.place)
+        else:
+            sum_touched(blocks, b, payload, loops, rows, node.start, node.drawn, histogram, base, lists, node.place)
+        found = tree.found[k, b]
+        found.score, found.slot, found.bin, found.missing_right = scan_touched(
+            criterion, blocks, b, tree.open, ridge, payload.half, total, node.score, histogram, base, lists,
+            node.place, lists.slopes[tid], scratch, tree.found_left[k, b],
+        )  # fmt: skip
+
     def nominals(tid, b, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch):
         """The same for a block of nominal columns."""
         block, number = blocks.block[b], tree.new[k]
@@ -202,7 +220,7 @@ def _searches(criterion):
         """OUT score of a node as a leaf."""
         tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
 
-    return {"numbers": numbers, "nominals": nominals, "finalists": finalists, "rate": rate}
+    return {"numbers": numbers, "touched": touched, "nominals": nominals, "finalists": finalists, "rate": rate}
 
 
 @njit(**ONCE)
@@ -340,7 +358,10 @@ def grow(
                     arguments = (tid, item, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch)
                     call(calls, "nominals", arguments)
                 elif bounds is None:
-                    call(calls, "numbers", (item, k, blocks, payload, loops, ridge, rows, tree, scratch))
+                    if blocks.block[item].touched > 0:
+                        call(calls, "touched", (tid, item, k, blocks, payload, loops, ridge, rows, tree, scratch))
+                    else:
+                        call(calls, "numbers", (item, k, blocks, payload, loops, ridge, rows, tree, scratch))
                 else:
                     call(calls, "bounds", (tid, item, k, blocks, bounds, bound_loops, rows, tree))
             item = next_item(sync)

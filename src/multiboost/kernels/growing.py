@@ -13,6 +13,7 @@ from .histogram import subtract_histogram
 from .lanes import new_scratch
 from .scan import COARSE_CUT
 from .subset import Subsets, new_room
+from .touched import Touched, new_touched
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
 
@@ -72,6 +73,7 @@ class Tree(NamedTuple):
     open: np.ndarray  # (slots,) bool, columns that may be cut
     open_block: np.ndarray  # (blocks,) bool, whether a block has one of them
     least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
+    touched: Touched
 
 
 def new_subsets(n_leaves, blocks, n_labels, seed, width, dtype, n_threads):
@@ -120,6 +122,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         open=np.ones(blocks.column.size, np.bool_),
         open_block=np.ones(blocks.block.size, np.bool_),
         least=np.zeros(2, np.int64),
+        touched=new_touched(blocks, places + 2, n_threads, width),
     )
 
 
