@@ -360,6 +360,14 @@ def npy(shape, dtype="<f8") -> bytes:
     return file.getvalue()
 
 
+def test_a_byte_order_mark_amid_an_arff_file_is_a_value(tmp_path):
+    """At the beginning of the data, where pyarrow would leave it out."""
+    path = tmp_path / "a.arff"
+    path.write_bytes(b"@attribute a {0,1}\n@attribute b real\n@data\n\xef\xbb\xbf0,5\n1,6\n")
+    with pytest.raises(FileError, match="line 4: attribute 'a' has the undeclared value"):
+        read_file(path)
+
+
 class TestModelFilesOfStrangers:
     """Refused, or read in memory that their size justifies."""
 
