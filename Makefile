@@ -36,8 +36,11 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: lint
-	$(BIN)/python -m pytest -m "not slow" -n auto $(PYTEST_ARGS)
+# Kernels are compiled beside the type checker, which has one processor only.  A worker keeps to its files, so that fitted
+# models are shared.
+test: $(VENV)/.test
+	$(BIN)/multiboost warmup --quiet & warm=$$!; $(MAKE) lint || { kill $$warm; exit 1; }; wait $$warm
+	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)

@@ -14,6 +14,15 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# These take longest, and use no kernels that other tests have compiled: a worker that began them last would work alone.
+FIRST = ("test_work.py::test_instructions", "test_warm.py", "test_cache.py")
+
+
+def pytest_collection_modifyitems(items):
+    """Long tests first."""
+    items.sort(key=lambda item: not any(name in item.nodeid for name in FIRST))
+
+
 def _folder(variable: str, name: str) -> Path:
     """A folder named by an environment variable, or next to the project.
 

@@ -1,5 +1,7 @@
 """Training sets in files: the same model as from memory, and clear words where the files do not allow it."""
 
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -394,6 +396,14 @@ class TestBadFolders:
         pq.write_table(other, mine / "part-1.parquet")
         self.fails(mine, "part-1.parquet: the target 'two' is missing in row 201", tmp_path)
 
+    def test_columns_in_the_names_of_folders(self, mine, tmp_path):
+        from pyarrow import dataset
+
+        (mine / "year=2000").mkdir()
+        (mine / "part-0.parquet").rename(mine / "year=2000" / "part-0.parquet")
+        source = dataset.dataset([str(mine / "year=2000" / "part-0.parquet")], partitioning="hive")
+        self.fails(source, r"columns that are in the names of folders cannot be read: \['year'\]", tmp_path)
+
     def test_two_formats(self, mine, tmp_path):
         (mine / "more.csv").write_text("a,c,name,two\n1,2,fig,1\n")
         self.fails(mine, "part-0.parquet: this is parquet, and .*more.csv is csv", tmp_path)
@@ -411,12 +421,18 @@ class TestBadFolders:
         )
         assert passed == []  # said before the long pass
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-    def test_no_permission(self, mine, tmp_path):
-        locked = tmp_path / "locked"
-        locked.mkdir(mode=0o500)
-        with pytest.raises(OSError, match="no file can be written there"):
-            MultiBoostClassifier(**QUICK).fit(mine, target="two", workspace=locked)
+    def test_no_permission(self, mine, tmp_path, monkeypatch):
+        """As it is said to whoever is not root."""
+
+        def forbidden(*_, **__):
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+        passed = []
+        monkeypatch.setattr("tempfile.TemporaryFile", forbidden)
+        watch = [BetweenPasses(lambda: passed.append(1))]
+        said = "Permission denied: no file can be written there; name another folder"
+        self.fails(mine, said, tmp_path, PermissionError, callbacks=watch)
+        assert passed == []
 
     def test_no_such_workspace(self, mine, tmp_path):
         with pytest.raises(OSError, match=r"no file can be written there; name another folder.*absent"):
@@ -534,3 +550,61 @@ def test_a_killed_run_goes_on(table, folder, tmp_path, monkeypatch):
     there = of_files(make(), folder, "two", workspace=workspace, resume=checkpoint)
     here = make().fit(features(table), column(table, "two"))
     assert there.ensemble_.digest() == here.ensemble_.digest()
+
+
+QUICKLY = "--base tree:5 --rounds 4 --loss exponential --learning-rate 0.2 --subsample 1 --jobs 1 --json"
+
+
+class TestCommandLine:
+    """``multiboost train`` of a folder."""
+
+    @pytest.fixture
+    def train(self, capsys, monkeypatch):
+        """Runs the command; its exit code, what it prints, and its errors."""
+        pytest.importorskip("typer")
+        from multiboost.cli.app import main
+
+        def run(*words):
+            monkeypatch.setattr(sys, "argv", ["multiboost", "train", *map(str, words), *QUICKLY.split()])
+            try:
+                main()
+            except SystemExit as stop:
+                return stop.code or 0, *capsys.readouterr()
+            return 0, *capsys.readouterr()
+
+        return run
+
+    def test_it_trains_the_same_model(self, table, folder, train, tmp_path):
+        pq.write_table(table.slice(0, 400), tmp_path / "test.parquet")
+        ignore = [word for name in TARGETS if name != "three" for word in ("--ignore", name)]
+        code, out, err = train(
+            folder, "--target", "three", *ignore, "--memory", "4GB", "--test", tmp_path / "test.parquet", "--valid",
+            tmp_path / "test.parquet", "--out", tmp_path / "model.mb",
+        )  # fmt: skip
+        assert code == 0, err
+        here = MultiBoostClassifier(**QUICK).fit(features(table), column(table, "three"))
+        found = json.loads(out)
+        assert found["digest"] == here.ensemble_.digest()
+        error = np.mean(here.predict(features(table.slice(0, 400))) != column(table, "three")[:400])
+        assert found["test"]["error"] == pytest.approx(error)
+        assert found["validation"]["error"] == pytest.approx(error)
+
+    @pytest.mark.parametrize(
+        ("words", "match"),
+        [
+            (["--valid-fraction", "0.2"], "--valid-fraction does not go with data in files of any size"),
+            (["--report", "r.html"], "--report is about rows in memory"),
+            (["--nominal", "nmae"], "did you mean 'name'"),
+            (["--memory", "lots"], "memory must be a size such as '2GB'"),
+        ],
+    )
+    def test_it_says_what_cannot_be(self, folder, train, tmp_path, monkeypatch, words, match):
+        monkeypatch.chdir(tmp_path)
+        code, _, err = train(folder, "--target", "two", *words)
+        assert code == 2
+        assert match in err
+
+    def test_the_target_is_named(self, folder, train):
+        code, _, err = train(folder)
+        assert code == 2
+        assert "Name it with --target" in err

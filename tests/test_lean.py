@@ -1,7 +1,7 @@
 """Lean classifiers: policies, early exit, MDDAG, cascades, features on demand."""
 
 import json
-import os
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -25,16 +25,17 @@ from multiboost import (
     load_model,
     quality_curve,
     staged_detection_curve,
+    write_report,
 )
 from multiboost.evaluation.detection import LeanRun, selected
 from multiboost.kernels.episodes import update_backward
 from multiboost.kernels.walk import EVAL, QUIT, SKIP
-from multiboost.lean.cascades import soft_budget, wald_thresholds
+from multiboost.lean.cascades import Undecided, soft_budget, wald_thresholds
 from multiboost.lean.rates import rows_needed, upper_bound
 from multiboost.model.policy import cascade_policy
 from multiboost.model.rearranged import joined, rounds_of
 
-from .conftest import ROOT
+from .commands import in_process
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,26 @@ def stumps(binary):
 def mddag(binary, stumps):
     X, y = binary
     return MDDAGClassifier(stumps, beta=0.005, n_episodes=100_000, random_state=3).fit(X[:1500], y[:1500])
+
+
+@pytest.fixture(scope="module", params=["init", "line"])
+def other_model(request, binary):
+    """A model that starts from another one, and one whose votes are lines."""
+    X, y = binary[0][:1500], binary[1][:1500]
+    if request.param == "line":
+        return AdaBoostMHClassifier("column", n_estimators=40, votes="real").fit(X, y)
+    first = MultiBoostClassifier("stump", n_estimators=3, loss="logistic").fit(X, y)
+    return MultiBoostClassifier("stump", n_estimators=40, loss="logistic", init=first).fit(X, y)
+
+
+def undecided(stages) -> Undecided:
+    """Rows of which the scores after each base classifier are given, (rounds, n)."""
+    rows = np.array(stages).T
+
+    def add(rows, scores, t):
+        scores[:, 0] = rows[:, t]
+
+    return Undecided(rows, np.zeros((len(rows), 1)), add)
 
 
 class TestRates:
@@ -287,14 +308,18 @@ class TestLearning:
         other = MDDAGClassifier(stumps, n_episodes=30_000, random_state=6).fit(X, y).model_.digest()
         assert made[0] == made[1] != other
 
-    def test_a_warm_start_goes_on_bit_for_bit(self, binary, stumps, tmp_path):
+    @pytest.mark.parametrize("learner", ["sarsa", "q-learning", "policy-iteration"])
+    def test_a_warm_start_goes_on_bit_for_bit(self, binary, stumps, tmp_path, learner):
         X, y = binary[0][:1500], binary[1][:1500]
-        whole = MDDAGClassifier(stumps, n_episodes=40_000).fit(X, y)
-        part = MDDAGClassifier(stumps, n_episodes=20_000).fit(X, y)
+        settings = {"learner": learner, "block": 2000, "random_state": 1}
+        whole = MDDAGClassifier(stumps, n_episodes=8000, **settings).fit(X, y)
+        part = MDDAGClassifier(stumps, n_episodes=4000, **settings).fit(X, y)
         part.save(tmp_path / "part.mb")
-        part = load_model(tmp_path / "part.mb").set_params(estimator=stumps, warm_start=True, n_episodes=40_000)
+        part = load_model(tmp_path / "part.mb").set_params(estimator=stumps, warm_start=True, n_episodes=8000)
         part.fit(X, y)
-        assert np.array_equal(part.model_.state["mddag.q"], whole.model_.state["mddag.q"])
+        assert len(part.progress_["best"]) == 4
+        assert part.model_.state.keys() == whole.model_.state.keys()
+        assert all(np.array_equal(part.model_.state[name], array) for name, array in whole.model_.state.items())
         assert part.model_.policy.digest() == whole.model_.policy.digest()
         assert np.array_equal(part.progress_["best"], whole.progress_["best"])
 
@@ -564,10 +589,61 @@ class TestCascades:
         assert rejected[y == 0].mean() > 0.2
         assert accepted.any() == (false_positive > 0)
 
+    @pytest.mark.parametrize("false_positive", [0.0, 0.05])
+    def test_wald_with_new_negatives(self, false_positive):
+        """Scores that wander: brute force with a weight for each negative, that of all those it stands for."""
+        rng = np.random.default_rng(1)
+        f = np.cumsum(rng.normal(0.5, 1, (14, 300)), axis=0)
+        g, more = (np.cumsum(rng.normal(-0.5, 1, (14, n)), axis=0) for n in (200, 900))
+        came = []
+
+        def refill(pool, reject, accept):
+            t = len(reject)
+            if len(pool.rows) < 120 and len(came) < 3:
+                new = more[:, 300 * len(came) : 300 * len(came) + 300]
+                inside = ((new[:t] >= reject[:, None]) & (new[:t] <= accept[:, None])).all(axis=0)
+                came.append((t, new[:, inside]))
+                pool.join(new[:, inside].T, new[t - 1, inside][:, None])
+
+        reject, accept = wald_thresholds(undecided(f), undecided(g), 14, 0.1, false_positive, refill)
+        assert len(came) >= 2
+        here, weight, alive, lost = g, np.full(200, 1 / 200), np.ones(300, bool), 0.0
+        ratio = 0.1 / (1 - false_positive)
+        for t in range(14):
+            for _, new in [c for c in came if c[0] == t]:
+                weight = np.full(here.shape[1] + new.shape[1], weight.sum() / (here.shape[1] + new.shape[1]))
+                here = np.concatenate([here, new], axis=1)
+            scores = f[t][alive]
+            good = [
+                c
+                for c in scores
+                if weight[here[t] < c].sum() > 0
+                and (scores < c).sum() / 300 <= ratio * weight[here[t] < c].sum() + 1e-12
+            ]
+            assert reject[t] == max(good, default=-np.inf)
+            stay = (here[t] >= reject[t]) & (here[t] <= accept[t])
+            here, weight = here[:, stay], weight[stay]
+            lost += (alive & (f[t] < reject[t])).mean()
+            alive &= (f[t] >= reject[t]) & (f[t] <= accept[t])
+        assert lost <= ratio
+
+    def test_wald_from_a_generator(self, binary, stumps):
+        """More negatives move late thresholds only, and the rate of lost positives still holds."""
+        X, y = binary[0][:1500], binary[1][:1500]
+        more = make_classification(3000, n_informative=6, weights=[0.7], random_state=1)
+        batches = np.array_split(more[0][1500:][more[1][1500:] == 0], 5)
+        plain = WaldBoostClassifier(stumps, false_negative=0.1).fit(X, y)
+        fed = WaldBoostClassifier(stumps, false_negative=0.1).fit(X, y, negatives=iter(batches))
+        same = plain.model_.policy.cuts == fed.model_.policy.cuts
+        assert same[:5].all()
+        assert not same.all()
+        lost = (fed.n_evaluated(X) < 100) & (fed.predict(X) == 0)
+        assert lost[y == 1].mean() <= 0.1
+
     def test_wald_against_brute_force(self):
         rng = np.random.default_rng(0)
         f, g = rng.normal(1, 1, 300), rng.normal(-1, 1, 400)
-        reject, _ = wald_thresholds([f], [g], 0.05, 0.0)
+        reject, _ = wald_thresholds(undecided([f]), undecided([g]), 1, 0.05, 0.0)
         good = [c for c in f if (g < c).any() and (f < c).mean() <= 0.05 * (g < c).mean()]
         assert reject[0] == max(good)
 
@@ -623,6 +699,65 @@ class TestCascades:
             cascade.threshold_for(X[:20], fpr=0.001, confidence=0.95)
 
 
+class TestOtherModels:
+    """Models that start from another one, and models whose votes are lines."""
+
+    def test_early_exit_by_numpy(self, binary, other_model, tmp_path):
+        """Where rows leave, with which scores, and the bits of all ways to predict."""
+        model = other_model
+        X = binary[0]
+        lean = model.early_exit(X[1500:2500], max_disagreement=0.01)
+        policy, rest = lean.model_.policy, X[2500:]
+        stages = np.array(list(model.staged_decision_function(rest)))
+        leaves = np.zeros(stages.shape, bool)
+        leaves[policy.exits - 1] = (np.abs(stages) > policy.about["margin"])[policy.exits - 1]
+        leaves[-1] = True
+        at = leaves.argmax(axis=0)
+        assert np.array_equal(lean.n_evaluated(rest), at + 1)
+        assert 1 < at.mean() < 30
+        wanted = stages[at, np.arange(len(rest))]
+        assert np.array_equal(lean.decision_function(rest), wanted)
+        one = lean.compiled()
+        assert all(one.scores(x)[0] == f for x, f in zip(rest[:100], wanted, strict=False))
+        lean.save(tmp_path / "lean.mb")
+        assert np.array_equal(load_model(tmp_path / "lean.mb").decision_function(rest), wanted)
+
+    def test_mddag(self, binary, other_model):
+        """The objective by NumPy from the votes; a row may leave with the answer that it came with."""
+        model = other_model
+        X, y = binary[0][:1500], binary[1][:1500]
+        lean = MDDAGClassifier(model, beta=0.01, n_episodes=20_000, random_state=0).fit(X, y)
+        stages = np.array(list(model.staged_decision_function(X)))
+        begun = model.model_.before is not None
+        start = model.get_params()["init"].decision_function(X) if begun else np.zeros(len(X))
+        paths = lean.paths(X)
+        scores = start + (np.diff(stages, axis=0, prepend=start[None]).T * paths).sum(axis=1)
+        assert lean.decision_function(X) == pytest.approx(scores, abs=1e-10)
+        n = paths.sum(axis=1)
+        earned = np.where((n > 0) | begun, scores * (2 * y - 1) > 0, 0.0)
+        assert lean.model_.policy.about["objective"] == pytest.approx(np.mean(earned - 0.01 * n), abs=1e-12)
+        assert lean.dag(X, y).count[lean.dag(X, y).round < 0].sum() == len(X)
+
+    def test_cascades_and_features_on_demand(self, binary, other_model):
+        model = other_model
+        X, y = binary[0][:1500], binary[1][:1500]
+        if model.model_.before is not None:
+            with pytest.raises(ValueError, match=r"starts from another model \(init\), whose scores have no bound"):
+                SoftCascadeClassifier(model).fit(X, y)
+            with pytest.raises(ValueError, match=r"init\), which needs all columns"):
+                model.predict_lazy(X, {})
+            return
+        cascade = SoftCascadeClassifier(model, target_tpr=0.95).fit(X, y)
+        assert cascade.predict(X)[y == 1].mean() >= 0.95
+        needs = []
+        features = {j: (lambda i, j=j: needs.append((i, j)) or X[i, j]) for j in range(20)}
+        found = cascade.predict_lazy(range(100), features)
+        assert np.array_equal(found.scores[:, 0], cascade.decision_function(X[:100]))
+        assert len(needs) == len(set(needs)) == sum(found.calls.values())
+        along = cascade.ensemble_.along  # each base classifier is a line of one column
+        assert set(needs) == {(i, j) for i, path in enumerate(cascade.paths(X[:100])) for j in along[path]}
+
+
 class TestCurves:
     def test_the_rule_of_the_thesis(self):
         """For each budget the best on training among those within it; brute force."""
@@ -639,6 +774,47 @@ class TestCurves:
         curve = quality_curve([mddag], lambda m, X, y: m.score(X, y), (X[:1500], y[:1500]), (X[1500:], y[1500:]))
         assert curve.quality[0] == mddag.score(X[1500:], y[1500:])
         assert curve.cost[0] == mddag.n_evaluated(X[:1500]).mean()
+
+
+class TestReport:
+    """The section of a report about lean models, its numbers by NumPy."""
+
+    def found(self, clf, X, y, tmp_path):
+        page = write_report(clf, X, y, tmp_path / "page.html").read_text()
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
+        assert ('<section id="lean"' in page) == ("lean" in data)
+        return data.get("lean"), page
+
+    def test_of_two_classes(self, binary, stumps, mddag, tmp_path):
+        X, y = binary[0][1500:], binary[1][1500:]
+        lean, page = self.found(mddag, X, y, tmp_path)
+        n, scores, whole = mddag.n_evaluated(X), mddag.decision_function(X), stumps.decision_function(X)
+        assert [(need["name"], need["n_rows"]) for need in lean["needs"]] == [
+            ("all rows", 1500), ("0", (y == 0).sum()), ("1", (y == 1).sum())
+        ]  # fmt: skip
+        assert lean["needs"][1]["mean"] == pytest.approx(n[y == 0].mean(), rel=1e-5)
+        assert lean["needs"][0]["quantiles"] == [np.sort(n)[749], np.sort(n)[1349], n.max()]
+        assert lean["used"] == pytest.approx(mddag.paths(X).mean(axis=0), rel=1e-5)
+        assert lean["differ"] == pytest.approx(np.mean((scores > 0) != (whole > 0)), rel=1e-5)
+        assert [d["fpr"] for d in lean["detection"]] == [0.1, 0.01, 0.001]
+        for d in lean["detection"]:
+            for tpr, values in ((d["lean_tpr"], scores), (d["tpr"][-1], whole)):
+                allowed = np.sort(values[y == 0])[::-1][int(d["fpr"] * (y == 0).sum())]
+                assert tpr == pytest.approx((values[y == 1] > allowed).mean(), rel=1e-5)
+            assert d["lean_cost"] == pytest.approx(n[y == 0].mean(), rel=1e-5)
+        assert all(f'data-chart="lean-{name}"' in page for name in ("needs", "used", "detection-0.01"))
+
+    def test_of_many_classes_stages_and_whole_models(self, digits, of_digits, binary, tmp_path):
+        X, y = digits
+        lean, _ = self.found(of_digits.early_exit(X[800:1300], 0.05), X[1300:], y[1300:], tmp_path)
+        assert len(lean["needs"]) == 11
+        assert not lean["detection"]
+        assert lean["about"]["name"] == "early exit"
+        assert self.found(of_digits, X[1300:], y[1300:], tmp_path)[0] is None
+        cascade = ViolaJonesClassifier(n_stages=2).fit(binary[0][:500], binary[1][:500])
+        lean, _ = self.found(cascade, binary[0][500:1000], binary[1][500:1000], tmp_path)
+        assert lean["differ"] is None, "stages are no ensemble"
+        assert lean["detection"][0]["rounds"] == []
 
 
 class TestToy:
@@ -666,66 +842,47 @@ class TestCommand:
             np.savetxt(folder / f"{name}.csv", rows, delimiter=",", header=",".join(names), comments="", fmt="%.17g")
         return folder
 
-    def run(self, folder, *arguments):
-        import subprocess
-        import sys
-
-        return subprocess.run(
-            [sys.executable, "-c", "from multiboost.cli.app import main; main()", *arguments],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+    @pytest.fixture
+    def run(self, folder, monkeypatch):
+        monkeypatch.chdir(folder)
+        return in_process
 
     @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-    def test_the_same_as_python(self, folder, binary):
+    def test_the_same_as_python(self, folder, run, binary):
         """Trained, made lean and predicted at the command line, and in Python: the same bits."""
         X, y = binary
-        done = self.run(
-            folder,
-            *self.train,
-            "-n",
-            "60",
-            "--votes",
-            "discrete",
-            "-o",
-            "full.mb",
-        )
-        assert done.returncode == 0, done.stderr
+        done = run(*self.train, "-n", "60", "--votes", "discrete", "-o", "full.mb")
+        assert done.code == 0, done.err
         full = load_model(folder / "full.mb")
         for method, options, made in (
             ("exit", ["--max-disagreement", "0.02"], lambda: full.early_exit(X[1500:2500], max_disagreement=0.02)),
             ("mddag", ["--beta", "0.005", "--episodes", "20000", "--seed", "3"], None),
         ):
             data = "held.csv" if method == "exit" else "train.csv"
-            done = self.run(
-                folder, "lean", "full.mb", data, "-o", f"{method}.mb", "--method", method, *options, "--json"
-            )
-            assert done.returncode == 0, done.stderr
+            done = run("lean", "full.mb", data, "-o", f"{method}.mb", "--method", method, *options, "--json")
+            assert done.code == 0, done.err
             if made is None:
                 lean = MDDAGClassifier(full, beta=0.005, n_episodes=20_000, random_state=3).fit(X[:1500], y[:1500])
             else:
                 lean = made()
-            assert json.loads(done.stdout)["digest"] == lean.model_.digest()
-            done = self.run(folder, "predict", f"{method}.mb", "test.csv", "--scores", "-o", "scores.csv")
-            assert done.returncode == 0, done.stderr
+            assert json.loads(done.out)["digest"] == lean.model_.digest()
+            done = run("predict", f"{method}.mb", "test.csv", "--scores", "-o", "scores.csv")
+            assert done.code == 0, done.err
             scores = np.genfromtxt(folder / "scores.csv", skip_header=1)
             assert np.array_equal(scores, lean.decision_function(X[2500:]))
-        done = self.run(folder, "inspect", "mddag.mb", "--json")
-        assert json.loads(done.stdout)["policy"]["beta"] == 0.005
+        done = run("inspect", "mddag.mb", "--json")
+        assert json.loads(done.out)["policy"]["beta"] == 0.005
 
-    def test_bad_options(self, folder):
-        self.run(folder, *self.train, "-n", "5", "-o", "small.mb")
+    def test_bad_options(self, folder, run):
+        run(*self.train, "-n", "5", "-o", "small.mb")
         for arguments, message in (
             (["--method", "magic"], "is not one of exit, mddag"),
             (["--beta", "0.1"], "--beta is no option of --method exit"),
             ([], "held-out rows cannot promise"),
         ):
-            done = self.run(folder, "lean", "small.mb", "held.csv", "-o", "x.mb", *arguments)
-            assert done.returncode == 2
-            assert message in done.stderr
+            done = run("lean", "small.mb", "held.csv", "-o", "x.mb", *arguments)
+            assert done.code == 2
+            assert message in done.err
             assert not (folder / "x.mb").exists()
 
 

@@ -39,6 +39,7 @@ from multiboost.files.source import Stream
 from multiboost.kernels.compiler import when_compiling
 from multiboost.visible import visible
 
+from .commands import in_process
 from .conftest import ROOT
 from .limits import run_limited
 
@@ -359,6 +360,14 @@ def npy(shape, dtype="<f8") -> bytes:
     return file.getvalue()
 
 
+def test_a_byte_order_mark_amid_an_arff_file_is_a_value(tmp_path):
+    """At the beginning of the data, where pyarrow would leave it out."""
+    path = tmp_path / "a.arff"
+    path.write_bytes(b"@attribute a {0,1}\n@attribute b real\n@data\n\xef\xbb\xbf0,5\n1,6\n")
+    with pytest.raises(FileError, match="line 4: attribute 'a' has the undeclared value"):
+        read_file(path)
+
+
 class TestModelFilesOfStrangers:
     """Refused, or read in memory that their size justifies."""
 
@@ -439,29 +448,6 @@ class TestModelFilesOfStrangers:
         quick(3).fit(X, y, checkpoint=tmp_path / "c.mb")
         resumed = quick(5).fit(X, y, checkpoint=tmp_path / "c.mb", resume=True)
         assert resumed.ensemble_.digest() == quick(5).fit(X, y).ensemble_.digest()
-
-
-class Done:
-    """What a command has left."""
-
-    def __init__(self, code, out, err):
-        self.code, self.out, self.err = code, out, err
-
-
-def in_process(*arguments) -> Done:
-    """The command without a new process: what it prints, and its exit code."""
-    from contextlib import redirect_stderr, redirect_stdout
-
-    from multiboost.cli import app, display
-
-    out, err = io.StringIO(), io.StringIO()
-    display.console.cache_clear()
-    with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["multiboost", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-    display.console.cache_clear()
-    return Done(ended.value.code, out.getvalue(), err.getvalue())
 
 
 class TestWideFilesOfStrangers:

@@ -70,7 +70,7 @@ def test_what_is_compiled_is_what_a_fit_needs(votes, n_columns, monkeypatch):
     assert signatures[0] in grow.signatures
 
 
-@pytest.mark.parametrize(("votes", "n_columns"), [("real", 2), ("discrete", 60)])
+@pytest.mark.parametrize(("votes", "n_columns"), [("real", 2), pytest.param("discrete", 60, marks=pytest.mark.slow)])
 def test_cold_once(votes, n_columns, tmp_path):
     """Nothing is in the cache before the first fit, what is needed is there after it, and stays."""
     code = (
@@ -100,11 +100,12 @@ X = rng.normal(size=(1400, 12))
 X[:, 11] = rng.integers(0, 9, 1400)
 F = X[:, :4] @ rng.normal(size=(4, 4)) + rng.normal(size=(1400, 4))
 digest = hashlib.sha256()
-for y, nominal, loss, votes in (
+cases = (
     (F.argmax(1), [11], "exponential", "real"), (F.argmax(1), None, "logistic", "real"),
     (F[:, 0] > 0, None, "exponential", "real"), (F[:, 0] > 0, None, "logistic", "real"),
     (F.argmax(1), None, "exponential", "discrete"),
-):
+)
+for y, nominal, loss, votes in cases[: int(sys.argv[2])]:
     clf = MultiBoostClassifier(
         "tree:12", 6, loss=loss, votes=votes, max_bins=1000, n_jobs=int(sys.argv[1]), nominal_features=nominal,
         learning_rate=0.2, subsample=1.0,
@@ -115,12 +116,13 @@ print(digest.hexdigest())
 """
 
 
-def test_whoever_compiles_the_bits_are_the_same(tmp_path):
+@pytest.mark.parametrize("n_cases", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_whoever_compiles_the_bits_are_the_same(tmp_path, n_cases):
     """One process alone, two side by side, or an earlier one: a model does not depend on it."""
 
     def bits(cache, n_jobs):
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / cache)}
-        command = [sys.executable, "-c", RUNS, str(n_jobs)]
+        command = [sys.executable, "-c", RUNS, str(n_jobs), str(n_cases)]
         return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 
     alone = bits("alone", 1)

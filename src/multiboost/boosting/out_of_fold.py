@@ -42,7 +42,7 @@ class Part:
 
 def _cancelled(question: Question, sense: np.ndarray) -> np.ndarray:
     """Weights of the rows of a question without negative ones."""
-    z, true, weight = question
+    z, true, weight, _ = question
     none = np.zeros(z.shape[1], bool)
     try:
         return annihilated(z.copy(), none, true, weight * sense)

@@ -120,7 +120,7 @@ class Run:
         if start is None:
             scores = self.builder.build().start(target.n_rows, target.start, binned.workspace)
         else:
-            scores = binned.workspace.moved(start.scores)
+            scores = start.scores
         self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
         names = HISTORY + (HELD_OUT if held_out is not None else ()) + (ON_DISK if binned.workspace.on_disk else ())

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from datetime import date
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -284,8 +285,7 @@ class Frame(Table):
             raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; {remedy}")
         try:
             if as_objects:
-                values = [np.nan if is_missing(v) else v for v in series.to_list()]
-                return np.array(values, dtype=np.float64)
+                return np.array([np.nan if is_missing(v) else v for v in series.to_list()], dtype=np.float64)
             if dtype.is_integer():
                 if series.null_count() == 0:
                     return np.asarray(series.to_numpy(), dtype=np.float64)
@@ -351,7 +351,7 @@ def plain_numbers(frame) -> np.ndarray | None:
     if library == "pandas" and all(isinstance(t, np.dtype) and t.kind in "iuf" for t in set(frame.dtypes)):
         return frame.to_numpy(dtype=np.float64)
     if library == "polars":
-        kinds = {t if isinstance(t, type) else type(t) for t in frame.dtypes}
+        kinds: set[Any] = {t if isinstance(t, type) else type(t) for t in frame.dtypes}
         if all(kind.is_integer() or kind.is_float() for kind in kinds):
             values = frame.to_numpy(order="c")
             return values if values.dtype.kind in "iuf" else None
@@ -414,7 +414,7 @@ def as_table(X) -> Table:
     if is_frame(X):
         refuse_lazy(X, "X")
         table = Frame(X if _library(X) else _known(X))
-        if len(set(table.names)) < table.n_columns:
+        if len(set(table.names or [])) < table.n_columns:
             twice = ", ".join(repr(name) for name, count in Counter(table.names).items() if count > 1)
             raise ValueError(f"several columns of X have the same name: {twice}; rename them")
         return table

@@ -215,7 +215,7 @@ class Booster(Fitted, ABC):
                 plan, start = self.plan_, self._start(data, team)
                 calibration = self.model_.calibration
             elif resumed is not None:
-                plan, start = resumed.plan, resumed.start(data.target.signed.shape)
+                plan, start = resumed.plan, resumed.start(data.target.signed.shape, data.workspace)
                 calibration = resumed.model.calibration
             else:
                 with comparing(min((c.seconds_left() for c in watching), default=inf), tell):

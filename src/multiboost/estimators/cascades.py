@@ -10,7 +10,14 @@ import numpy as np
 from sklearn.base import clone
 
 from ..kernels.team import Team
-from ..lean.cascades import balanced_order, soft_budget, soft_thresholds, stage_threshold, wald_thresholds
+from ..lean.cascades import (
+    Undecided,
+    balanced_order,
+    soft_budget,
+    soft_thresholds,
+    stage_threshold,
+    wald_thresholds,
+)
 from ..model.ensemble import Ensemble
 from ..model.model import Model
 from ..model.policy import cascade_policy
@@ -20,9 +27,19 @@ from .labelled import Labelled
 from .lean_classifier import LeanClassifier
 from .parameters import documented
 from .threads import thread_count
+from .validation import check_table
 
 
-class _OneEnsemble(LeanClassifier):
+class _Cascade(LeanClassifier):
+    """Cascades have no weights of classes but those of their estimator."""
+
+    @property
+    def class_weight(self):
+        """The class weights of the estimator's training."""
+        return self._template().class_weight
+
+
+class _OneEnsemble(_Cascade):
     """A cascade whose stages are the base classifiers of one ensemble."""
 
     def _staged(self, model: Model, ensemble: Ensemble, table, team: Team) -> Iterator[np.ndarray]:
@@ -159,13 +176,16 @@ class WaldBoostClassifier(_OneEnsemble):
         self.false_positive = false_positive
         self.n_jobs = n_jobs
 
-    def fit(self, X, y):
+    def fit(self, X, y, *, negatives=None):
         """Set the thresholds; before that fit the estimator, if it is not fitted.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
+        negatives : iterable of tables (n, n_features), default=None
+            More negatives, batch by batch.  Those that are not decided so far join the training set's, as soon as half
+            of these are decided: thresholds of late base classifiers then have as many to go by as early ones.
 
         Returns
         -------
@@ -174,12 +194,31 @@ class WaldBoostClassifier(_OneEnsemble):
         self.check_parameters()
         base = self._base(X, y)
         table, label = self._rows(base, X, y)
-        model: Model = base.model_
+        ensemble = base.model_.ensemble
+        wanted, source = int((label == 0).sum()), iter(negatives if negatives is not None else ())
         with Team(thread_count(self.n_jobs)) as team:
-            positive, negative = (
-                self._staged(model, model.ensemble, table.take(np.flatnonzero(label == k)), team) for k in (1, 0)
+
+            def add(rows, scores, t):
+                ensemble.add_scores(rows, scores, t, t + 1, team)
+
+            def begin(table) -> Undecided:
+                return Undecided(ensemble.rows(table, 0, table.n_rows), ensemble.start(table.n_rows), add)
+
+            def refill(pool: Undecided, reject, accept) -> None:
+                if not 0 < len(pool.rows) <= wanted // 2:
+                    return
+                while len(pool.rows) < wanted and (batch := next(source, None)) is not None:
+                    new = begin(check_table(base, batch))
+                    for t, (low, high) in enumerate(zip(reject, accept, strict=True)):
+                        f = new.after(t)
+                        new.keep((f >= low) & (f <= high))
+                    if len(new.rows):
+                        pool.join(new.rows, new.scores)
+
+            positive, negative = (begin(table.take(np.flatnonzero(label == k))) for k in (1, 0))
+            reject, accept = wald_thresholds(
+                positive, negative, ensemble.n_rounds, float(self.false_negative), float(self.false_positive), refill
             )
-            reject, accept = wald_thresholds(positive, negative, float(self.false_negative), float(self.false_positive))
         about = {"false_negative": float(self.false_negative), "false_positive": float(self.false_positive)}
         reject[-1], accept[-1] = -np.inf, np.inf  # at the end the sign decides
         self._take(base, cascade_policy(reject, accept, None, about))
@@ -187,7 +226,7 @@ class WaldBoostClassifier(_OneEnsemble):
 
 
 @documented
-class ViolaJonesClassifier(LeanClassifier):
+class ViolaJonesClassifier(_Cascade):
     """Stages, each an ensemble of its own: what a stage rejects is rejected, and only the last one can accept.
 
     A stage grows until, with a threshold that keeps enough positives, few enough negatives have passed all stages.  The

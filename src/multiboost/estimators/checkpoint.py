@@ -18,8 +18,9 @@ from ..boosting.callbacks import Callback
 from ..boosting.plan import Plan
 from ..boosting.run import Run, Start
 from ..model.model import Model
-from ..model.modelfile import ModelFileError
+from ..model.modelfile import ModelFileError, read_large
 from ..model.storage import WRONG, load_with, save
+from ..workspace import IN_MEMORY, InMemory
 
 SCORES = "run.scores"
 # Parameters that may differ: how long to go on.
@@ -77,8 +78,12 @@ class Resumed:
 
     def __init__(self, path):
         self.path = path
-        self.model, header, arrays = load_with(path, (SCORES,))
-        if not isinstance(header.get("run"), dict) or SCORES not in arrays:
+        self.model, header = load_with(path)[:2]
+        try:
+            self._shape = read_large(path, SCORES, None) if isinstance(header.get("run"), dict) else ()
+        except KeyError:
+            self._shape = ()
+        if not self._shape:
             raise ModelFileError(f"{path} is a model, not a checkpoint: a run cannot go on from it")
         if header["schema"] < 2:
             raise ModelFileError(
@@ -90,7 +95,6 @@ class Resumed:
             self.plan = Plan.from_dict(self.model.plan)
         except WRONG as error:
             raise ModelFileError(f"{path} is not a checkpoint that can be used here: {error}") from error
-        self._scores: np.ndarray | None = np.ascontiguousarray(arrays[SCORES], dtype=np.float64)
 
     def check_parameters(self, given: dict[str, Any]) -> None:
         """Refuse to go on with other parameters.
@@ -107,21 +111,24 @@ class Resumed:
                     "the same parameters, or start anew without resume"
                 )
 
-    def start(self, shape: tuple[int, int]) -> Start:
-        """Where the run goes on from; to be asked once, as the scores are given away.
+    def start(self, shape: tuple[int, int], workspace: InMemory = IN_MEMORY) -> Start:
+        """Where the run goes on from.
 
         Parameters
         ----------
         shape : tuple
             Samples and labels of the training set.
+        workspace : InMemory
+            Where the scores are put.
         """
-        scores, self._scores = self._scores, None
-        assert scores is not None
-        if scores.shape != shape:
+        if self._shape != shape:
             raise ValueError(
-                f"{self.path}: its run had {scores.shape} samples and labels, this one has {shape}; go on with "
+                f"{self.path}: its run had {self._shape} samples and labels, this one has {shape}; go on with "
                 "the same table"
             )
+        scores = workspace.zeros(shape, np.float64)
+        if read_large(self.path, SCORES, lambda there: scores if there == shape else np.zeros(there)) != shape:
+            raise ModelFileError(f"{self.path} has changed since it was looked at")
         return Start(self.model.ensemble, scores, self.model.history, self.model.state)
 
     def check(self, run: Run) -> None:

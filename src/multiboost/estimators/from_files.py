@@ -157,8 +157,9 @@ def _passed(
 ) -> Read:
     """The passes."""
     answers = booster.answers_of(files.target)
-    if table.n_rows:  # at least: the labels are not known yet
-        disk.check_room(table.n_rows * (3.0 * table.n_columns + _ROW) if files.workspace is not None else 0.0)
+    least = table.n_rows * (3.0 * table.n_columns + _ROW)  # the labels are not known yet
+    if files.workspace is not None or least + resident() + _LEAST > memory:
+        disk.check_room(least)
     passes = Passes(table, answers, files.weight, watch)
     binner = passes.survey(nominal, booster.max_bins, booster.min_category_rows, memory)
     kind = answers.kind() if isinstance(answers, Answers) else None

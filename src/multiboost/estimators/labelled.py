@@ -134,7 +134,7 @@ class Labelled(ClassifierMixin, Deciding):
         check_is_fitted(self)
         table = check_table(self, X)
         with Team(thread_count(self.n_jobs)) as team:
-            return self.model_.walker.walked(table, team, paths=paths)
+            return self.model_.walked(table, team, paths=paths)
 
     def n_evaluated(self, X):
         """How many base classifiers every row needs: all of them, unless the model has a policy.

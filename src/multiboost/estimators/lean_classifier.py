@@ -55,9 +55,23 @@ class LeanClassifier(Labelled, ABC):
             )
         thread_count(self.n_jobs)
 
+    @property
+    def weighting(self) -> str:
+        """The initial weights of the estimator's training, by which risks are measured."""
+        return self._template().weighting
+
+    @property
+    def votes(self) -> str:
+        """Those of the estimator."""
+        return self._template().votes
+
+    def _template(self) -> Any:
+        """The estimator, or the one that is used where there is none."""
+        return AdaBoostMHClassifier("stump", n_estimators=1000) if self.estimator is None else self.estimator
+
     def _base(self, X, y) -> Labelled:
         """The classifier whose base classifiers are used: the one that is given, fitted if it is not."""
-        given = AdaBoostMHClassifier("stump", n_estimators=1000) if self.estimator is None else self.estimator
+        given = self._template()
         if hasattr(given, "model_"):
             base = given
         else:
@@ -69,9 +83,15 @@ class LeanClassifier(Labelled, ABC):
             raise ValueError(
                 f"{type(self).__name__} takes {' and '.join(self._kinds)} targets; the estimator has a {kind.name} one"
             )
+        if base.model_.before is not None and not self._goes_on:
+            raise ValueError(
+                f"{type(self).__name__} sets thresholds of sums of votes, and the estimator starts from another model "
+                "(init), whose scores have no bound; use early_exit or MDDAGClassifier, or leave out init"
+            )
         return base
 
     _kinds: tuple[str, ...] = ("binary",)
+    _goes_on = False  # from the scores of another model
 
     def _rows(self, base: Labelled, X, y) -> tuple[Any, np.ndarray]:
         """The table, and the numbers of the classes."""
@@ -111,9 +131,9 @@ class LeanClassifier(Labelled, ABC):
         model, policy = self.model_, self.model_.walker.policy
         n, n_rounds = table.n_rows, model.n_rounds
         with Team(thread_count(self.n_jobs)) as team:
-            paths = model.walker.walked(table, team).paths
+            paths = model.walked(table, team, paths=True).paths
             states, cells = np.empty((n, n_rounds + 1)), np.empty((n, n_rounds + 1), np.intp)
-            rows, scores = model.ensemble.rows(table, 0, n), np.tile(model.ensemble.initial, (n, 1))
+            rows, scores = model.ensemble.rows(table, 0, n), model.ensemble.start(n, model.start(table, team))
             for t in range(n_rounds + 1):
                 states[:, t] = scores[:, 0] if scores.shape[1] == 1 else np.ptp(np.sort(scores, axis=1)[:, -2:], axis=1)
                 cuts = policy.cuts[min(t, len(policy.cuts) - 1)]

@@ -67,6 +67,7 @@ class MDDAGClassifier(LeanClassifier):
     """
 
     _kinds = ("binary", "multiclass")
+    _goes_on = True
 
     def __init__(
         self,
@@ -120,8 +121,6 @@ class MDDAGClassifier(LeanClassifier):
         known = ("EVAL", "SKIP", "QUIT")
         if not set(self.actions) <= set(known) or "EVAL" not in self.actions or len(self.actions) < 2:
             raise ValueError(f"actions must be EVAL and at least one of SKIP and QUIT; got {self.actions!r}")
-        if self.warm_start and self.learner == "policy-iteration":
-            raise ValueError("warm_start goes on with episodes; policy iteration begins anew")
 
     def fit(self, X, y, *, callbacks=None):
         """Learn the policy; and before it the estimator, if that is not fitted.
@@ -148,12 +147,14 @@ class MDDAGClassifier(LeanClassifier):
         table, label = self._rows(base, X, y)
         model: Model = base.model_
         cost, feature_cost = self._costs(model)
+        with Team(thread_count(self.n_jobs)) as team:
+            start = model.ensemble.start(table.n_rows, model.start(table, team))
         process = Process(
-            model, model.ensemble.rows(table, 0, table.n_rows), label, self._weights(label, model), cost, feature_cost,
-            float(self.beta), self.reward, tuple(self.actions),
+            model, model.ensemble.rows(table, 0, table.n_rows), start, label, self._weights(label, model), cost,
+            feature_cost, float(self.beta), self.reward, tuple(self.actions),
         )  # fmt: skip
         learning = self._learning(process)
-        if self.warm_start and hasattr(self, "model_") and isinstance(learning, Learning):
+        if self.warm_start and hasattr(self, "model_"):
             learning.go_on(self.model_.state)
         for lines in every:
             lines.step = max(1, learning.wanted // 10) if self.verbose == 1 else 1

@@ -11,7 +11,7 @@ from textwrap import dedent, indent
 import numpy as np
 
 from ..model.model import Model
-from ..model.policy import ACTIONS
+from ..model.policy import ACTIONS, Policy
 from .c_text import braces, filled, number, table
 
 _LARGEST = np.finfo(np.float64).max
@@ -51,6 +51,10 @@ def policy_scores(model: Model, name: str, one_round: str) -> str:
         parts.append(table("static const uint8_t restart[]", [str(int(again)) for again in policy.restart]))
     if policy.state == "margin" and len(rules.task_start) > 1:
         parts.append(table("static const int32_t task_start[]", [str(k) for k in rules.task_start]))
+    stays = _stays(policy, cuts)
+    if stays is not None:
+        parts.append(table("static const double stays[][2]",
+                           [braces([number(bound, "double") for bound in row]) for row in stays]))  # fmt: skip
     parts.append(_cell(model, rows.shape[1]))
     words = {
         "MODEL": name, "LABELS": f"{name.upper()}_LABELS", "ROUNDS": str(policy.n_rounds), **{
@@ -62,9 +66,33 @@ def policy_scores(model: Model, name: str, one_round: str) -> str:
     again = _RESTART if policy.restart.any() else ""
     verdicts = _VERDICTS if (policy.actions > ACTIONS["QUIT"]).any() else ""
     skips = " else if (action != SKIP)" if (policy.actions == ACTIONS["SKIP"]).any() else " else"
-    scores = _SCORES.replace("    AGAIN;\n", again).replace("VERDICTS;\n", verdicts).replace(" ELSE", skips)
+    quick = "" if stays is None else "scores[0] > stays[t][0] && scores[0] <= stays[t][1] ? EVAL : "
+    scores = (
+        _SCORES.replace("    AGAIN;\n", again)
+        .replace("QUICK ", quick)
+        .replace("VERDICTS;\n", verdicts)
+        .replace(" ELSE", skips)
+    )
     parts.append(_ROUND.replace("    ONE_ROUND;\n", indent(dedent(one_round), "    ")))
     return "\n".join(parts) + filled(scores, **words)
+
+
+def _stays(policy: Policy, cuts: np.ndarray) -> np.ndarray | None:
+    """Between which scores a row goes on, (rounds + 1, 2), above the first and not above the second.
+
+    None where that is no interval, or the state is something else than the score.  Most rows of cascades go on most
+    of the time, and need not be looked up.
+    """
+    if policy.state != "score":
+        return None
+    found = np.tile([-_LARGEST, _LARGEST], (policy.n_rounds + 1, 1))
+    for t in np.flatnonzero(policy.looks):
+        on = np.flatnonzero(policy.actions[t] == ACTIONS["EVAL"])
+        bounds = np.concatenate([[-_LARGEST], cuts[min(int(t), len(cuts) - 1)], [_LARGEST]])
+        if on.size and on[-1] - on[0] + 1 != on.size:
+            return None
+        found[t] = (bounds[on[0]], bounds[on[-1] + 1]) if on.size else (_LARGEST, -_LARGEST)
+    return found
 
 
 def _cell(model: Model, n_cuts: int) -> str:
@@ -200,7 +228,7 @@ int32_t MODEL_scores(const double *x, double *scores)
     for (k = 0; k < LABELS; k++)
         scores[k] = initial[k];
     for (t = 0; t <= ROUNDS; t++) {
-        int action = place[t] < 0 ? EVAL : actions[place[t]][cell_of(scores, CUTS)];
+        int action = QUICK place[t] < 0 ? EVAL : actions[place[t]][cell_of(scores, CUTS)];
         if (action == EVAL) {
     AGAIN;
             add_round(x, t, scores);

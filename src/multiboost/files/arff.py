@@ -7,6 +7,7 @@ same values and knows the line of an error.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -280,6 +281,8 @@ class ArffReader(Reader):
         if b"\n\n" in block or block.startswith(b"\n"):
             block = re.sub(rb"\n\n+", b"\n", block).lstrip(b"\n")
         if not block or (quotes and not _are_outer(quotes[0], block)):
+            return None
+        if block.startswith(codecs.BOM_UTF8):  # pyarrow would leave it out: here it is a part of the first value
             return None
         names = [str(j) for j in range(len(self.attributes))]
         kinds = {"number": pa.float64(), "nominal": pa.dictionary(pa.int32(), pa.string()), "text": pa.string()}

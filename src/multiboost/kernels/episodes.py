@@ -22,17 +22,20 @@ _INLINE = {**INLINE, "fastmath": False}
 class World(NamedTuple):
     """What episodes earn and cost.
 
-    label (n,): the number of the right label, of binary models 0 or 1.  weight (n,): of its reward.  cost (rounds,): of
-    base classifiers.  feature_cost (columns,): of columns, paid when first needed; empty where base classifiers cost.
-    scale: rewards see margins divided by it.
+    start (n, K): scores before the first base classifier.  label (n,): the number of the right label, of binary models
+    0 or 1.  weight (n,): of its reward.  cost (rounds,): of base classifiers.  feature_cost (columns,): of columns,
+    paid when first needed; empty where base classifiers cost.  scale: rewards see margins divided by it.  answers:
+    whether there is an answer to reward before anything was evaluated, that of the model before this one.
     """
 
     X: np.ndarray
+    start: np.ndarray
     label: np.ndarray
     weight: np.ndarray
     cost: np.ndarray
     feature_cost: np.ndarray
     scale: float
+    answers: bool
 
 
 class Room(NamedTuple):
@@ -85,6 +88,9 @@ def _pay(x, sequence, world, t, paid, mark):
                 node, x, sequence.feature, sequence.threshold, sequence.missing_right, sequence.child,
                 sequence.set_start, sequence.sets,
             )  # fmt: skip
+        if sequence.along.size > 0 and sequence.along[term] >= 0 and paid[sequence.along[term]] != mark:
+            paid[sequence.along[term]] = mark
+            total += world.feature_cost[sequence.along[term]]
     return total
 
 
@@ -102,8 +108,8 @@ def _lead(scores, label):
 
 @njit(**_INLINE)
 def _earned(reward, scores, world, i, evaluated):
-    """The reward for leaving; nothing where nothing was evaluated."""
-    if evaluated == 0:
+    """The reward for leaving; nothing where there is no answer yet."""
+    if evaluated == 0 and not world.answers:
         return 0.0
     return world.weight[i] * reward(_lead(scores, world.label[i]) / world.scale)
 
@@ -161,7 +167,7 @@ def learn(
         x, scores, evaluated, length, quits = world.X[i], room.scores, 0, n_rounds, False
         mark = random[0]
         for k in range(scores.size):
-            scores[k] = sequence.initial[k]
+            scores[k] = world.start[i, k]
         for t in range(n_rounds):
             cell = cell_of(scores, state, cuts, task_start)
             a = _drawn(random, allowed) if _share(random) < epsilon else _best(q[t, cell], allowed)
@@ -203,7 +209,7 @@ def returns(tid, n_threads, sync, world, sequence, rules, reward, beta, products
         for i in range(tile * TILE, lesser(n, tile * TILE + TILE)):
             scores = all_scores[tid, : sequence.initial.size]
             for k in range(scores.size):
-                scores[k] = sequence.initial[k]
+                scores[k] = world.start[i, k]
             found[i] = _follow(
                 0, scores, 0, i, world, sequence, rules, reward, beta, products[tid], all_paid[tid], np.uint64(i + 1)
             )
@@ -214,7 +220,7 @@ def returns(tid, n_threads, sync, world, sequence, rules, reward, beta, products
 def _wander(i, n_rounds, world, sequence, rules, epsilon, allowed, random, room):
     """Row i follows a policy but for a share epsilon of random actions; how many it took, which are kept."""
     for k in range(room.scores.size):
-        room.scores[k] = sequence.initial[k]
+        room.scores[k] = world.start[i, k]
     for t in range(n_rounds):
         a = _drawn(random, allowed) if _share(random) < epsilon else action_at(t, room.scores, rules)
         room.actions[t] = a
@@ -230,7 +236,7 @@ def _replay(i, t, world, sequence, room, mark):
     """The way of row i to base classifier t once more: the scores, and what is paid; how many were evaluated."""
     evaluated = 0
     for k in range(room.scores.size):
-        room.scores[k] = sequence.initial[k]
+        room.scores[k] = world.start[i, k]
     for before in range(t):
         if room.actions[before] == EVAL:
             _pay(world.X[i], sequence, world, before, room.paid, mark)

@@ -198,7 +198,7 @@ def add_scores(
 
 
 @njit(**INLINE)
-def _place(x, along, origin):
+def place_on(x, along, origin):
     """Where a row is on a curve; a missing value is at its origin."""
     if along < 0:
         return 0.0
@@ -207,7 +207,7 @@ def _place(x, along, origin):
 
 
 @njit(**INNER)
-def _on_curve(votes, first, step, degree, place):
+def on_curve(votes, first, step, degree, place):
     """A polynomial (Horner); its coefficients are ``step`` numbers apart, from ``first`` on."""
     total = votes[first + degree * step]
     for power in range(degree - 1, -1, -1):
@@ -233,9 +233,9 @@ def add_curved_scores(
                 x = X[i]
                 for term in range(first_term[t], first_term[t + 1]):
                     leaf = leaf_of(root[term], x, feature, threshold, missing_right, child, set_start, sets)
-                    place = _place(x, along[term], origin[leaf])
+                    place = place_on(x, along[term], origin[leaf])
                     for k in range(n_labels):
-                        vote = _on_curve(votes, leaf * n_labels + k, n_labels, degree[term], place)
+                        vote = on_curve(votes, leaf * n_labels + k, n_labels, degree[term], place)
                         product[k] = vote if term == first_term[t] else product[k] * vote
                 for k in range(n_labels):
                     scores[i, k] += product[k]
@@ -263,9 +263,9 @@ def add_curved_row(
     for t in range(first_term.size - 1):
         for term in range(first_term[t], first_term[t + 1]):
             leaf = leaf_of(root[term], row, feature, threshold, missing_right, child, set_start, sets)
-            place = _place(row, along[term], origin[leaf])
+            place = place_on(row, along[term], origin[leaf])
             for k in range(lanes):
-                vote = _on_curve(votes, leaf * lanes + k, lanes, degree[term], place)
+                vote = on_curve(votes, leaf * lanes + k, lanes, degree[term], place)
                 product[k] = vote if term == first_term[t] else product[k] * vote
         for k in range(lanes):
             total[k] += product[k]

@@ -10,7 +10,7 @@ import numpy as np
 
 from .compiler import INLINE, OPTIONS, njit
 from .extremes import lesser
-from .predict import TILE, leaf_of, next_of
+from .predict import TILE, leaf_of, next_of, on_curve, place_on
 from .team import next_item
 
 EVAL, SKIP, QUIT, REJECT, ACCEPT = range(5)
@@ -22,7 +22,7 @@ _INLINE = {**INLINE, "fastmath": False}
 
 
 class Sequence(NamedTuple):
-    """Base classifiers, as ``Ensemble`` has them."""
+    """Base classifiers, as ``Ensemble`` has them; the last three are empty where all votes are constants."""
 
     initial: np.ndarray
     feature: np.ndarray
@@ -34,6 +34,9 @@ class Sequence(NamedTuple):
     values: np.ndarray
     root: np.ndarray
     first_term: np.ndarray
+    along: np.ndarray
+    degree: np.ndarray
+    origin: np.ndarray
 
 
 class Rules(NamedTuple):
@@ -108,8 +111,28 @@ def cell_of(scores, state, cuts, task_start):
 
 
 @njit(**_INLINE)
+def _add_curves(x, sequence, t, product, scores):
+    """`add_round` where votes are polynomials, with the bits of `predict.add_curved_scores`."""
+    n_labels, votes = scores.size, sequence.values.reshape(-1)
+    for term in range(sequence.first_term[t], sequence.first_term[t + 1]):
+        leaf = leaf_of(
+            sequence.root[term], x, sequence.feature, sequence.threshold, sequence.missing_right, sequence.child,
+            sequence.set_start, sequence.sets,
+        )  # fmt: skip
+        place = place_on(x, sequence.along[term], sequence.origin[leaf])
+        for k in range(n_labels):
+            vote = on_curve(votes, leaf * n_labels + k, n_labels, sequence.degree[term], place)
+            product[k] = vote if term == sequence.first_term[t] else product[k] * vote
+    for k in range(n_labels):
+        scores[k] += product[k]
+
+
+@njit(**_INLINE)
 def add_round(x, sequence, t, product, scores):
     """scores += round t for one row x."""
+    if sequence.along.size > 0:
+        _add_curves(x, sequence, t, product, scores)
+        return
     feature, threshold, missing_right = sequence.feature, sequence.threshold, sequence.missing_right
     child, set_start, sets, values, root = (
         sequence.child, sequence.set_start, sequence.sets, sequence.values, sequence.root,
@@ -222,6 +245,8 @@ def missing_feature(x, known, sequence, t):
                 node, x, sequence.feature, sequence.threshold, sequence.missing_right, sequence.child,
                 sequence.set_start, sequence.sets,
             )  # fmt: skip
+        if sequence.along.size > 0 and sequence.along[term] >= 0 and not known[sequence.along[term]]:
+            return np.intp(sequence.along[term])
     return np.intp(-1)
 
 

@@ -5,7 +5,7 @@ Given are running scores of positive and negative rows.  All guarantees are of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -45,8 +45,55 @@ def soft_thresholds(positive: Iterable[np.ndarray], budget: np.ndarray) -> np.nd
     return thresholds
 
 
+class Undecided:
+    """Rows of a class that are not decided yet.
+
+    Parameters
+    ----------
+    rows : ndarray (n, columns)
+    scores : ndarray (n, 1)
+        Before the first base classifier.
+    add : callable
+        ``add(rows, scores, t)`` adds base classifier t to the scores.
+
+    Attributes
+    ----------
+    total : float
+        How many rows of the class there would be, decided ones and all, if these had not been joined by new ones.
+    """
+
+    def __init__(self, rows: np.ndarray, scores: np.ndarray, add: Callable[[np.ndarray, np.ndarray, int], None]):
+        self.rows, self.scores, self._add = rows, scores, add
+        self.total = float(len(rows))
+
+    def after(self, t: int) -> np.ndarray:
+        """Scores after base classifier t, (n,)."""
+        self._add(self.rows, self.scores, t)
+        return self.scores[:, 0]
+
+    def keep(self, stay: np.ndarray) -> None:
+        """Only these rows are not decided."""
+        self.rows, self.scores = self.rows[stay], self.scores[stay]
+
+    def join(self, rows: np.ndarray, scores: np.ndarray) -> None:
+        """New rows that have come as far: the share of the class that is not decided stays what it is.
+
+        Parameters
+        ----------
+        rows : ndarray (m, columns)
+        scores : ndarray (m, 1)
+        """
+        self.total *= (len(self.rows) + len(rows)) / len(self.rows)
+        self.rows, self.scores = np.concatenate([self.rows, rows]), np.concatenate([self.scores, scores])
+
+
 def wald_thresholds(
-    positive: Iterable[np.ndarray], negative: Iterable[np.ndarray], false_negative: float, false_positive: float
+    positive: Undecided,
+    negative: Undecided,
+    n_rounds: int,
+    false_negative: float,
+    false_positive: float,
+    refill: Callable[[Undecided, np.ndarray, np.ndarray], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rejection and acceptance thresholds of WaldBoost, (rounds,) each.
 
@@ -58,28 +105,31 @@ def wald_thresholds(
 
     Parameters
     ----------
-    positive, negative : iterable of ndarray (n,)
-        Scores after each round.
+    positive, negative : Undecided
+        They are used up.
+    n_rounds : int
     false_negative, false_positive : float
         Both may be 0: then nothing that a positive has is rejected, or nothing is accepted.
+    refill : callable, default=None
+        Called with the negatives and the thresholds so far before each base classifier: new negatives may join.
     """
-    reject, accept = [], []
-    left: tuple[np.ndarray, np.ndarray] | None = None
-    for f, g in zip(positive, negative, strict=True):
-        left = (np.ones(len(f), bool), np.ones(len(g), bool)) if left is None else left
-        inside, outside = left
-        low = _lowest(f[inside], g[outside], len(f), len(g), false_negative / (1.0 - false_positive))
+    reject, accept = np.empty(n_rounds), np.empty(n_rounds)
+    for t in range(n_rounds):
+        if refill is not None:
+            refill(negative, reject[:t], accept[:t])
+        f, g = positive.after(t), negative.after(t)
+        low = _lowest(f, g, positive.total, negative.total, false_negative / (1.0 - false_positive))
         high = np.inf
         if false_positive > 0:
-            high = -_lowest(-g[outside], -f[inside], len(g), len(f), false_positive / (1.0 - false_negative))
+            high = -_lowest(-g, -f, negative.total, positive.total, false_positive / (1.0 - false_negative))
             high = max(high, low)
-        reject.append(low)
-        accept.append(high)
-        left = inside & (f >= low) & (f <= high), outside & (g >= low) & (g <= high)
-    return np.array(reject), np.array(accept)
+        reject[t], accept[t] = low, high
+        positive.keep((f >= low) & (f <= high))
+        negative.keep((g >= low) & (g <= high))
+    return reject, accept
 
 
-def _lowest(kept: np.ndarray, lost: np.ndarray, n_kept: int, n_lost: int, ratio: float) -> float:
+def _lowest(kept: np.ndarray, lost: np.ndarray, n_kept: float, n_lost: float, ratio: float) -> float:
     """The largest threshold below which the share of ``kept`` is at most ratio times the share of ``lost``."""
     if not lost.size:
         return -np.inf

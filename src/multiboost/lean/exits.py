@@ -17,21 +17,29 @@ from ..model.model import Model
 from ..model.policy import Policy, exit_policy
 from .rates import rows_needed, upper_bound
 
-_GROWTH = 1.5  # from one exit to the next, in rounds
+_FIRST, _GROWTH = 4, 1.5  # rounds before the first exit, and how much later the next one is: docs/notes/lean.md
 _STEPS = 1500  # of the margin, each of them
 _STEP = 0.99  # this many times the one before
 
 
-def exit_rounds(n_rounds: int) -> list[int]:
-    """After which rounds rows may leave: after the fourth, and then after half as many more each time."""
-    found, t = [], 4
+def exit_rounds(n_rounds: int, first: int = _FIRST, growth: float = _GROWTH) -> list[int]:
+    """After which rounds rows may leave: after the fourth, and then after half as many more each time.
+
+    Parameters
+    ----------
+    n_rounds, first : int
+    growth : float
+    """
+    found, t = [], first
     while t < n_rounds:
         found.append(t)
-        t = int(t * _GROWTH)
+        t = max(t + 1, int(t * growth))
     return found
 
 
-def early_exit(model: Model, table: Table, team: Team, max_disagreement: float, confidence: float) -> Policy:
+def early_exit(
+    model: Model, table: Table, team: Team, max_disagreement: float, confidence: float, rounds: list[int] | None = None
+) -> Policy:
     """The policy by which rows leave as early as the promise allows.
 
     Parameters
@@ -44,8 +52,10 @@ def early_exit(model: Model, table: Table, team: Team, max_disagreement: float, 
         The share of answers that may differ from the whole model's.
     confidence : float
         With which this holds for rows drawn like those of the table.
+    rounds : list of int or None
+        After which rows may leave; None: those of `exit_rounds`.
     """
-    n, rounds = table.n_rows, exit_rounds(model.n_rounds)
+    n, rounds = table.n_rows, exit_rounds(model.n_rounds) if rounds is None else rounds
     needed = rows_needed(max_disagreement, confidence)
     if n < needed:
         raise ValueError(
@@ -54,8 +64,9 @@ def early_exit(model: Model, table: Table, team: Team, max_disagreement: float, 
             f"{upper_bound(0, n, confidence):.2g}"
         )
     margin, differs = _stages(model, table, team, rounds)
-    highest = 2.0 * float(model.sizes()[-1])  # no margin is larger: nobody leaves
-    best, count, evaluated = highest, 0, float(model.n_rounds)
+    highest = 2.0 * float(model.sizes()[-1])  # of sums of votes no margin is larger
+    best: float | None = None
+    count, evaluated = 0, float(model.n_rounds)
     for step in range(1, _STEPS):
         candidate = highest * _STEP**step
         wrong, mean = _outcome(margin, differs, rounds, model.n_rounds, candidate)
@@ -72,7 +83,8 @@ def early_exit(model: Model, table: Table, team: Team, max_disagreement: float, 
         "margin": best,
         "mean_evaluated": evaluated,
     }
-    return exit_policy(model.n_rounds, dict.fromkeys(rounds, best), about)
+    # Without a margin that keeps the promise nobody leaves.
+    return exit_policy(model.n_rounds, {} if best is None else dict.fromkeys(rounds, best), about)
 
 
 def _stages(model: Model, table: Table, team: Team, rounds: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -49,8 +49,7 @@ def predict_lazily(model: Model, rows: Iterable, features: dict[Any, Callable[[A
     features : dict of callable
         By the names of columns, or by their positions where they have none: from a row to a value.
     """
-    if model.ensemble.phi:
-        raise ValueError("the model asks the classifiers of a FromClassifier, which need all columns; use predict")
+    _check(model)
     columns = _Columns(model, features)
     walker, d, n_labels = model.walker, model.columns.n, model.ensemble.n_labels
     scores, evaluated = [], []
@@ -78,8 +77,7 @@ def columns_asked(model: Model, rows: np.ndarray) -> np.ndarray:
     rows : ndarray (n, columns) float64
         As tests see them.
     """
-    if model.ensemble.phi:
-        raise ValueError("the model asks the classifiers of a FromClassifier, which need all columns")
+    _check(model)
     walker, product = model.walker, np.empty(model.ensemble.n_labels)
     asked = np.zeros(rows.shape, bool)
     for x, known in zip(rows, asked, strict=True):
@@ -87,6 +85,14 @@ def columns_asked(model: Model, rows: np.ndarray) -> np.ndarray:
         while (wanted := walk_lazily(x, known, walker.sequence, walker.rules, product, total, place)) >= 0:
             known[wanted] = True
     return asked
+
+
+def _check(model: Model) -> None:
+    """Refuse models that need all columns, whatever they say of some."""
+    if model.ensemble.phi:
+        raise ValueError("the model asks the classifiers of a FromClassifier, which need all columns; use predict")
+    if model.before is not None:
+        raise ValueError("the model starts from another one (init), which needs all columns; use predict")
 
 
 class _Columns:

@@ -28,6 +28,8 @@ class Process:
         Binary or multi-class; without a policy.
     X : ndarray (n, columns)
         Rows as the base classifiers see them.
+    start : ndarray (n, K)
+        Scores before the first base classifier.
     label : ndarray of int (n,)
         Numbers of the right classes.
     weight : ndarray (n,)
@@ -44,6 +46,7 @@ class Process:
 
     model: Model
     X: np.ndarray
+    start: np.ndarray
     label: np.ndarray
     weight: np.ndarray
     cost: np.ndarray
@@ -55,11 +58,12 @@ class Process:
     def __post_init__(self):
         self.compiled_reward = reward_from(self.reward)
         scale = float(self.model.sizes()[-1]) if self.reward in NORMALISED else 1.0
-        self.world = World(self.X, self.label, self.weight, self.cost, self.feature_cost, scale)
+        more = (self.cost, self.feature_cost, scale, self.model.before is not None)
+        self.world = World(self.X, self.start, self.label, self.weight, *more)
         self.allowed = np.array([name in self.actions for name in ("EVAL", "SKIP", "QUIT")])
         # Policies are compared on all rows, or on some of them that are spread evenly.
         rows = np.unique(np.linspace(0, len(self.X) - 1, min(len(self.X), _EVALUATED)).astype(np.intp))
-        self._judged = World(self.X[rows], self.label[rows], self.weight[rows], self.cost, self.feature_cost, scale)
+        self._judged = World(self.X[rows], self.start[rows], self.label[rows], self.weight[rows], *more)
         self.rows = rows
 
     @property

@@ -41,8 +41,8 @@ class PolicyIteration:
         self.process, self.train = process, train
         self.n_roll_outs, self.wanted, self.epsilon = n_roll_outs, wanted, epsilon
         self.state = "score" if process.model.ensemble.n_labels == 1 else "leaders"
-        self.best: Policy = whole(process, self.state, np.zeros(0))
-        self.best_worth = -np.inf
+        self.policy: Policy = whole(process, self.state, np.zeros(0))
+        self.best, self.best_worth = self.policy, -np.inf
         self.random = np.array([seed], np.uint64)
         self.history: dict[str, list[float]] = {"objective": [], "best": []}
         self.stopped = ""
@@ -59,22 +59,53 @@ class PolicyIteration:
         )
 
     def learned(self) -> dict[str, np.ndarray]:
-        """What a file keeps."""
-        return {"mddag.history": np.array([self.history["objective"], self.history["best"]])}
+        """All that a file must hold for iterations that go on."""
+        return {
+            "mddag.random": self.random,
+            "mddag.progress": np.array([self.n_rounds, self.best_worth]),
+            "mddag.history": np.array([self.history["objective"], self.history["best"]]),
+            **{
+                f"mddag.{name}_{array}": getattr(policy, array)
+                for name, policy in (("policy", self.policy), ("best", self.best))
+                for array in ("cuts", "actions")
+            },
+        }
+
+    def go_on(self, learned: dict[str, np.ndarray]) -> None:
+        """Take on what another one has learned.
+
+        Parameters
+        ----------
+        learned : dict of ndarray
+            See `learned`.
+        """
+        if learned.get("mddag.policy_actions", np.zeros(0)).shape[0] != self.process.n_rounds + 1:
+            raise ValueError(
+                "warm_start: there are no iterations of this kind to go on from; estimator and learner must stay as "
+                "they were"
+            )
+        self.policy, self.best = (
+            policy_of(self.state, learned[f"mddag.{name}_cuts"][0], learned[f"mddag.{name}_actions"][:-1], {})
+            for name in ("policy", "best")
+        )
+        self.random, self.best_worth = learned["mddag.random"].copy(), float(learned["mddag.progress"][1])
+        objective, best = learned["mddag.history"].tolist()
+        self.history = {"objective": objective, "best": best}
 
     def run(self, team: Team, callbacks: Sequence[Any] = ()) -> Policy:
         """Iterate; the best policy."""
-        policy, begun = self.best, []
-        self.best_worth = self.process.worth(policy, team)
+        begun = []
+        if not self.n_rounds:
+            self.best_worth = self.process.worth(self.policy, team)
         try:
             for callback in callbacks:
                 callback.begin(self)
                 begun.append(callback)
             while self.n_rounds < self.wanted:
-                policy = self._next(policy, team)
-                worth = self.process.worth(policy, team)
+                self.policy = self._next(self.policy, team)
+                worth = self.process.worth(self.policy, team)
                 if worth > self.best_worth:
-                    self.best, self.best_worth = policy, worth
+                    self.best, self.best_worth = self.policy, worth
                 self.history["objective"].append(worth)
                 self.history["best"].append(self.best_worth)
                 if any([callback.after_round(self) for callback in callbacks]):  # noqa: C419  each sees it

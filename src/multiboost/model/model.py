@@ -21,7 +21,7 @@ from .ensemble import Ensemble
 from .medians import quantiles_of, staged_medians
 from .policy import Policy, exit_policy
 from .single import Single
-from .walker import Walker
+from .walker import Walked, Walker
 
 STEEPEST = 2.0  # the slope of theory: a score is half the log odds of its label
 
@@ -112,8 +112,6 @@ class Model:
     @cached_property
     def walker(self) -> Walker:
         """The ensemble as the policy uses it; all of it where there is no policy."""
-        if self.before is not None:
-            raise ValueError("a model that starts from another one (init) has no base classifiers to choose from alone")
         policy = exit_policy(self.n_rounds, {}, {}) if self.policy is None else self.policy
         return Walker(self.ensemble, policy, self.kind.task_start)
 
@@ -134,10 +132,14 @@ class Model:
     def scores(self, table: Table, team: Team, n_rounds: int | None = None) -> np.ndarray:
         """F of every row, (n, K): as the policy leaves it, after all rounds, or after the first of them."""
         if self.policy is not None and n_rounds is None:
-            return self.walker.scores(table, team)
+            return self.walked(table, team, paths=False).scores
         if not self.kind.adds_up:
             return quantiles_of(self.ensemble, table, team, [0.5], n_rounds)
         return self.ensemble.scores(table, team, n_rounds, self.start(table, team))
+
+    def walked(self, table: Table, team: Team, *, paths: bool) -> Walked:
+        """What becomes of every row, as the policy says."""
+        return self.walker.walked(table, team, self.start(table, team), paths=paths)
 
     @property
     def asks_others(self) -> bool:

@@ -30,6 +30,7 @@ _TIME = (2000, 1, 1, 0, 0, 0)
 # What a file from a stranger may make us allocate.  Arrays may be compressed, but not out of nothing.
 _LARGEST_HEADER = 1 << 24
 _SMALL, _LARGEST_RATIO = 1 << 26, 100
+_PART = 1 << 22  # bytes of an array that are read together
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes before their first byte
 
 
@@ -142,7 +143,48 @@ def read_model(path, is_known: Callable[[dict, str], bool]) -> tuple[dict, dict[
     return header, arrays
 
 
-def _check_sizes(path: Path, archive: zipfile.ZipFile, names: list[str]) -> None:
+def read_large(path, name: str, room: Callable[[tuple[int, ...]], np.ndarray] | None) -> tuple[int, ...]:
+    """One array of float64 of a model file, part by part: it is never in memory twice.
+
+    Parameters
+    ----------
+    path : str or path
+    name : str
+    room : callable or None
+        Returns an array of a shape, to be written to; None: the array is read to its end, and nothing is kept.
+
+    Returns
+    -------
+    tuple
+        Its shape.
+
+    Raises
+    ------
+    KeyError
+        Where there is no such array.
+    ModelFileError
+        Where it is damaged.
+    """
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(f"{name}.npy")
+        try:
+            _check_sizes(Path(path), archive, [name], is_kept=room is not None)
+            with archive.open(info) as entry:
+                shape, dtype = _shape_of(entry)
+                if dtype != np.float64:
+                    raise ModelFileError(f"{path} is damaged: {name} holds {dtype}")
+                flat = None if room is None else room(shape).reshape(-1).view(np.uint8)
+                begin = 0
+                while part := entry.read(_PART):
+                    if flat is not None:
+                        flat[begin : begin + len(part)] = np.frombuffer(part, np.uint8)
+                    begin += len(part)
+        except _DAMAGE as error:
+            raise ModelFileError(f"{path} is damaged: {name}: {error}") from error
+    return shape
+
+
+def _check_sizes(path: Path, archive: zipfile.ZipFile, names: list[str], is_kept: bool = True) -> None:
     """Refuse arrays that the bytes of the file cannot justify, or that do not fit into memory, before they are read."""
     total = cost = 0
     for name in names:
@@ -162,7 +204,8 @@ def _check_sizes(path: Path, archive: zipfile.ZipFile, names: list[str]) -> None
         raise ModelFileError(
             f"{path} is not a multiboost model: {size(total)} of arrays do not come of so small a file"
         )
-    need(cost, "its arrays", "load it on a larger machine")
+    if is_kept:
+        need(cost, "its arrays", "load it on a larger machine")
 
 
 def _shape_of(entry) -> tuple[tuple[int, ...], np.dtype]:

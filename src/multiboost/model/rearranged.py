@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from .ensemble import Ensemble
+from ..kernels.dtypes import NODE
+from .ensemble import CURVES, Ensemble
 
 
 def rounds_of(ensemble: Ensemble, rounds: Sequence[int] | np.ndarray) -> Ensemble:
@@ -43,6 +45,7 @@ def rounds_of(ensemble: Ensemble, rounds: Sequence[int] | np.ndarray) -> Ensembl
         first_term=np.concatenate([[0], np.cumsum(n_terms)]).astype(first.dtype),
         size=ensemble.size[rounds],
         set_start=ensemble.set_start[tests],
+        **(_curves(ensemble, terms, leaves) if ensemble.is_curved else {}),
     )
 
 
@@ -78,7 +81,25 @@ def joined(ensembles: Sequence[Ensemble]) -> Ensemble:
         first_term=np.append(together("first_term", lambda array, k: array[:-1] + terms[k]), terms[-1]),
         set_start=together("set_start", lambda array, k: np.where(array >= 0, array + n_bytes[k], -1)),
         **plain,
+        **_joined_curves(ensembles),
     )
+
+
+def _curves(ensemble: Ensemble, terms: Any = slice(None), leaves: Any = slice(None)) -> dict[str, Any]:
+    """What makes polynomials of votes, for some terms and their leaves; constants are polynomials of degree 0."""
+    n, n_leaves = len(ensemble.root), len(ensemble.values)
+    found: dict[str, np.ndarray]
+    found = {"along": np.full(n, -1, NODE), "degree": np.zeros(n, NODE), "origin": np.zeros(n_leaves)}
+    if ensemble.is_curved:
+        found = {name: getattr(ensemble, name) for name in CURVES}
+    return {name: array[leaves if name == "origin" else terms] for name, array in found.items()}
+
+
+def _joined_curves(ensembles: Sequence[Ensemble]) -> dict[str, Any]:
+    if not any(e.is_curved for e in ensembles):
+        return {}
+    parts = [_curves(e) for e in ensembles]
+    return {name: np.concatenate([part[name] for part in parts]) for name in CURVES}
 
 
 def _ranges(first: np.ndarray, last: np.ndarray) -> np.ndarray:

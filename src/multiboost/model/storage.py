@@ -167,16 +167,14 @@ def load(path) -> Model:
     return load_with(path)[0]
 
 
-def load_with(path, more: tuple[str, ...] = ()) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
+def load_with(path) -> tuple[Model, dict[str, Any], dict[str, np.ndarray]]:
     """A model, its header and its arrays.
 
     Parameters
     ----------
     path : str or path
-    more : tuple of str
-        Names of arrays that are wanted besides those of the model.
     """
-    header, arrays = read_model(path, lambda header, name: name in more or _is_known(header, name))
+    header, arrays = read_model(path, _is_known)
     if "models" in header:
         raise ModelFileError(
             f"{path} is an ensemble of several models; load_model reads it, but what takes a single model does not"

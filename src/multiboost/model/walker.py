@@ -53,8 +53,6 @@ class Walker:
     """
 
     def __init__(self, ensemble: Ensemble, policy: Policy, task_start: np.ndarray):
-        if ensemble.is_curved:
-            raise ValueError("votes that are polynomials of a column, as those of Column(), are not chosen row by row")
         self.ensemble, self.policy = ensemble, policy
         self.task_start = np.asarray(task_start, np.intp)
         # No sum of votes is larger, so that a verdict decides, whatever the score.
@@ -67,15 +65,20 @@ class Walker:
         """The ensemble as it is fastest where rows may only leave; None where they go their own ways."""
         return None if self.policy.exits is None else Exits.of(self.ensemble, self.policy)
 
-    def scores(self, table: Table, team: Team) -> np.ndarray:
-        """F of every row, (n, K), as the policy leaves it."""
-        return self.walked(table, team, paths=False).scores
+    def walked(self, table: Table, team: Team, start: np.ndarray | None = None, *, paths: bool = True) -> Walked:
+        """Scores, numbers of evaluations and, if asked for, paths.
 
-    def walked(self, table: Table, team: Team, *, paths: bool = True) -> Walked:
-        """Scores, numbers of evaluations and, if asked for, paths."""
+        Parameters
+        ----------
+        table : Table
+        team : Team
+        start : ndarray (n, K), default=None
+            Scores of the model before this one.
+        paths : bool, default=True
+        """
         n = table.n_rows
         found = Walked(
-            np.tile(self.ensemble.initial, (n, 1)),
+            self.ensemble.start(n, start),
             np.zeros(n, np.intp),
             np.full((n, len(self.rules.looks) if paths else 0), QUIT, np.uint8),
         )

@@ -9,6 +9,7 @@ from . import charts
 from .charts import multiples
 from .columns import columns, dependence, shapes
 from .findings import MOST_LABELS, Findings
+from .lean import lean
 from .markup import Html, join, number, percent, short, tag
 from .parts import between, cards, left_out, methods, numbers, section, table
 from .sections import VALUES, learning, model_and_data, rules, verdict
@@ -240,13 +241,13 @@ def labels(f: Findings) -> Html:
         f"Over all labels predictions are off by {percent(e.ece)}; the Brier score is {number(e.brier)}. "
         f"The log-loss is {number(e.log_loss)}, and would be {number(e.log_loss_before)} without calibration."
     )
-    over_all = charts.reliability_picture(e.reliability, "all labels", "reliability-all")
+    over_all = charts.reliability_picture(e.reliability, "all labels", "reliability-all", large=True)
     return section(
         "labels",
         "Label by label",
         intro,
         tag("p", measured),
-        tag("figure", tag("figcaption", "All labels"), over_all, class_="small"),
+        tag("figure", tag("figcaption", "All labels"), over_all, class_="small alone"),
         multiples(pictures, "multiples wide"),
         left_out(len(e.labels) - len(f.labels), "labels", "those with the lowest AUC are shown"),
         numbers("Numbers", table("Labels", head, rows, numeric=range(1, 6))),
@@ -285,6 +286,7 @@ def mistakes(f: Findings) -> Html:
 SECTIONS = (
     ("summary", "Summary", summary),
     ("model", "Model and data", model_and_data),
+    ("lean", "Lean", lean),
     ("learning", "Learning", learning),
     ("margins", "Margins", margins),
     ("confusion", "Confusion", confusion),

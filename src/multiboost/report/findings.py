@@ -33,6 +33,7 @@ from ..evaluation import (
 )
 from ..evaluation.columns import column_names
 from ..evaluation.curves import thin
+from ..evaluation.lean import LeanEvaluation, lean_evaluation
 from ..evaluation.learning import milestones
 from ..evaluation.measures import finite
 from ..evaluation.summary import DataSummary, data_summary, deciles
@@ -109,6 +110,8 @@ class Findings:
         Whether the training rows were given.
     label_names : list of str
         Of all columns of scores.
+    lean : LeanEvaluation or None
+        How much of the model rows need, where it has a policy.
     """
 
     title: str
@@ -129,6 +132,7 @@ class Findings:
     deciles: dict[int, list[float]] = field(default_factory=dict)
     has_training: bool = False
     label_names: list[str] = field(default_factory=list)
+    lean: LeanEvaluation | None = None
 
     def shape_labels(self) -> list[int]:
         """Labels whose shapes are drawn: those that move most."""
@@ -176,6 +180,7 @@ class Findings:
                     "evaluation": {name: getattr(e, name) for name in names},
                     "intervals": {name: asdict(interval) for name, interval in e.intervals.items()},
                     **_PARTS[type(e)].numbers(self),
+                    **({} if self.lean is None else {"lean": asdict(self.lean)}),
                     "learning": asdict(self.curves),
                     "importances": [asdict(i) for i in self.importances[:MOST_COLUMNS]],
                     "permutations": [asdict(p) for p in self.permutations.values()],
@@ -359,6 +364,7 @@ def find(
         deciles=deciles(clf, X, numeric) if numeric else {},
         has_training=X_train is not None,
         label_names=clf.model_.kind.label_names(),
+        lean=lean_evaluation(clf, X, y),
     )
 
 
@@ -408,6 +414,6 @@ def _settings(clf) -> list[tuple[str, str]]:
         found[-1:-1] = [("gain of a grade", clf.gain)]
     if hasattr(kind, "quantiles") and kind.quantiles.size:
         found[3:3] = [("quantiles", ", ".join(f"{q:g}" for q in kind.quantiles))]
-    if clf.n_estimators is not None and clf.ensemble_.n_rounds < clf.n_estimators:
-        found[1] = ("rounds", f"{clf.ensemble_.n_rounds} of {clf.n_estimators} allowed")
+    if (wanted := getattr(clf, "n_estimators", None)) is not None and clf.ensemble_.n_rounds < wanted:
+        found[1] = ("rounds", f"{clf.ensemble_.n_rounds} of {wanted} allowed")
     return found

@@ -43,10 +43,10 @@ def write_report(
     The page says first whether the model is better than a constant answer, and what looks odd.  It has settings,
     metrics with intervals, learning curves, margins, confusion, precision and recall, ROC and reliability of every
     label, importances by gain and by permutation, the shape of every column of stump models and the partial dependence
-    of others, the rules of the first rounds and the largest mistakes; of a regressor predicted against true numbers,
-    residuals and the coverage of quantiles instead of what only classes have; of a ranker NDCG by position and the
-    worst queries.  It opens offline, on a phone, prints on
-    A4, and holds the numbers behind its pictures as JSON, in the element ``data``.
+    of others, the rules of the first rounds and the largest mistakes; of a lean classifier how many base classifiers
+    rows need; of a regressor predicted against true numbers, residuals and the coverage of quantiles instead of what
+    only classes have; of a ranker NDCG by position and the worst queries.  It opens offline, on a phone, prints on A4,
+    and holds the numbers behind its pictures as JSON, in the element ``data``.
 
     Parameters
     ----------
