@@ -15,6 +15,7 @@ from dataclasses import replace
 from ..data.binned import Binned
 from ..data.target import Target
 from ..kernels.team import Team
+from ..losses import Loss
 from ..samplers import AllRows, Share
 from ..steps import RateStep
 from .auto import Wishes
@@ -52,10 +53,12 @@ def choose_real_plan(wishes: Wishes, binned: Binned, target: Target, team: Team,
     n, loss = target.n_rows, wishes.loss
     assert loss is not None
     small, short = n <= _SMALL, rounds is not None and rounds < _ROUNDS
+    fast = short or type(loss).refit is not Loss.refit  # leaves that are refitted make rounds expensive
     if wishes.learning_rate is None:
-        wishes = replace(wishes, learning_rate=_FAST if short else _RATE)
+        wishes = replace(wishes, learning_rate=_FAST if fast else _RATE)
     rows = AllRows() if short and n < _FEW else Share(_SHARE)
-    plan = replace(wishes.plan(loss, _LEAVES, rows), rounds=_SMALL_ROUNDS if small else _ROUNDS)
+    plan = wishes.plan(loss, _LEAVES, rows)
+    plan = replace(plan, rounds=(_SMALL_ROUNDS if small else _ROUNDS) * _haste(plan) // _HASTE)
     try:
         if not small and (wishes.leaves_open or rounds is None):
             plan = _grown(plan, wishes.leaves_open, binned, target, team, rounds)
@@ -75,8 +78,8 @@ def _grown(plan: Plan, leaves_open: bool, binned: Binned, target: Target, team: 
     """
     n = target.n_rows
     n_trial = int(min(n, max(_TRIAL_ROWS, _TRIAL_SHARE * n)))
-    haste = _HASTE if plan.step == RateStep(_RATE) else 1
-    first = (_ROUNDS if rounds is None else min(rounds, _ROUNDS)) // haste
+    haste, first = _haste(plan), _ROUNDS // _HASTE
+    first = first if rounds is None else min(rounds, first)
     trial = Trial(binned, target, n_trial, team, 1, n_rounds=first)
     best = plan if haste == 1 else replace(plan, step=RateStep(haste * plan.learning_rate))
     while leaves_open and _MORE_LEAVES * best.base_learner.n_leaves * _LEAF_ROWS <= n_trial:
@@ -85,6 +88,12 @@ def _grown(plan: Plan, leaves_open: bool, binned: Binned, target: Target, team: 
             break
         best = larger
     if rounds is None:
-        found = haste * trial.rounds_worth(best, _WORTH_ROUNDS, _MOST_ROUNDS // haste)
-        plan = replace(plan, rounds=max(found, 2 * _ROUNDS) if n >= 2 * n_trial else found)
+        worth = _WORTH if haste == 1 else _WORTH_ROUNDS
+        found = haste * trial.rounds_worth(best, worth, _MOST_ROUNDS // _HASTE)
+        plan = replace(plan, rounds=max(found, haste * _ROUNDS) if n >= 2 * n_trial else found)
     return replace(plan, base_learner=best.base_learner)
+
+
+def _haste(plan: Plan) -> int:
+    """How many rounds one of the comparison stands for."""
+    return _HASTE if plan.step == RateStep(_RATE) else 1
