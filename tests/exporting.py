@@ -14,7 +14,8 @@ from multiboost.kernels.team import Team
 
 # Products of trees, trees of products, and every learner of the house by itself.
 SPECS = ["stump", "tree:6", "product:3", "tree:4/product:2", "product:2/tree:3", "selector", "indicator",
-         "product:2/selector"]  # fmt: skip
+         "product:2/selector", "bins:8"]  # fmt: skip
+CURVED = ["column", "column:spline"]  # lines and splines: in double precision only
 WARNINGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 SANITIZERS = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 STRANGE = [np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1e-310, 1.7976931348623157e308, -1e300, 1e10]
@@ -61,6 +62,8 @@ def fitted(spec: str, n_rounds: int = 12, seed: int = 0, labels: int = 3):
     frame, y = mixed_table(seed=seed)
     if "selector" in spec or "indicator" in spec:
         frame = nominal_only(frame)
+    if spec.startswith(("bins", "column")):  # they order categories, which is refused
+        frame = frame[["a", "b", "c"]]
     y = np.minimum(y, labels - 1)
     return MultiBoostClassifier(spec, n_rounds, loss="exponential", random_state=0).fit(frame, y)
 
@@ -125,6 +128,11 @@ def as_names(model, X: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def counts(source) -> bool:
+    """Whether the code follows a policy and returns how many base classifiers it has evaluated."""
+    return f"int32_t {source.name}_scores(const double" in source.header
+
+
 def build(folder, sources: list, cc: str, flags: list[str]):
     """A program that reads rows for one of the models and writes codes (of fixed point), scores and answers."""
     parts = ["#include <stdio.h>", "#include <stdlib.h>"]
@@ -143,6 +151,9 @@ def build(folder, sources: list, cc: str, flags: list[str]):
         if fixed:
             parts.append(f"        {name}_quantise(x, codes);\n        fwrite(codes, sizeof codes, 1, stdout);")
             parts.append(f"        {name}_scores(codes, scores);")
+        elif counts(source):
+            parts.append(f"        int32_t evaluated = {name}_scores(x, scores);")
+            parts.append("        fwrite(&evaluated, sizeof evaluated, 1, stdout);")
         else:
             parts.append(f"        {name}_scores(x, scores);")
         parts.append("        fwrite(scores, sizeof scores, 1, stdout);\n    }\n}\n")
@@ -159,10 +170,14 @@ def build(folder, sources: list, cc: str, flags: list[str]):
 
 
 def run_program(program, number: int, rows: np.ndarray, source) -> tuple[np.ndarray | None, np.ndarray]:
-    """Codes (None but for fixed point) and scores of rows."""
+    """Codes (of fixed point), numbers of evaluations (of policies) or None, and scores of rows."""
     done = subprocess.run([str(program), str(number)], input=np.ascontiguousarray(rows).tobytes(), capture_output=True)
     assert done.returncode == 0, done.stderr[:4000]
     n_columns = rows.shape[1]
+    if counts(source):
+        n_labels = (len(done.stdout) // len(rows) - 4) // 8
+        found = np.frombuffer(done.stdout, np.dtype([("evaluated", "i4"), ("scores", "f8", (n_labels,))]))
+        return found["evaluated"], found["scores"]
     if source.fixed is None:
         return None, np.frombuffer(done.stdout, rows.dtype).reshape(len(rows), -1)
     code = np.dtype(f"i{source.fixed.bits // 8}")

@@ -453,6 +453,25 @@ class TestTable:
             assert rows.flags.writeable
             np.testing.assert_array_equal(table.take(np.array([2, 0])).rows(0, 2), one_by_one[[2, 0]])
 
+    @pytest.mark.parametrize("wide", ["int64", "uint64", "float64"])
+    def test_arrow_tables_lose_nothing(self, wide):
+        """Extreme numbers beside every other type, with nulls and in several pieces, are what NumPy makes of them."""
+
+        def extremes(dtype):
+            if np.dtype(dtype).kind == "f":
+                return np.array([1.5, -2.0, 0.1, 60000.0], dtype)
+            return np.array([np.iinfo(dtype).min, np.iinfo(dtype).max, 7, 1], dtype)
+
+        hole, first = np.array([False, False, True, False]), extremes(wide)
+        for other in ("int8", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64"):
+            second = extremes(other)
+            wanted = np.stack([np.where(hole, np.nan, first.astype(float)), second.astype(float)], axis=1)
+            one = pa.table({"a": pa.array(first, mask=hole), "b": pa.array(second)})
+            for table in (one, pa.concat_tables([one[:1], one[1:]])):
+                np.testing.assert_array_equal(as_table(table).rows(0, 4), wanted)
+                columns = as_table(table).columns(0, 2)
+                np.testing.assert_array_equal(np.stack([c.values for c in columns], axis=1), wanted)
+
     @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
     def test_wide_frames_take_no_square(self, library):
         """Eight times the columns take at most twenty times as long, where a square would be 64 times."""

@@ -3,6 +3,7 @@
 import ctypes
 import subprocess
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from multiboost import FromClassifier, MedianBoostRegressor, MultiBoostClassifie
 from multiboost.base.registry import LEARNERS
 from multiboost.data.categories import Categories
 from multiboost.data.kinds import MultiLabel
-from multiboost.export import ExportError, FixedPoint, Grid, to_c, to_python
+from multiboost.export import ExportError, FixedPoint, Grid, to_c, to_conifer, to_onnx, to_python
 from multiboost.export.c_scores import float_below, tolerance
 from multiboost.export.c_text import distinct_identifiers, identifier, text
 from multiboost.model.model import Columns, Model
@@ -20,6 +21,7 @@ from multiboost.model.policy import exit_policy
 
 from .conftest import make_classes, make_labels
 from .exporting import (
+    CURVED,
     SANITIZERS,
     SPECS,
     WARNINGS,
@@ -36,14 +38,14 @@ from .exporting import (
 )
 from .test_prediction import N_CATEGORIES, N_NUMERIC, random_ensemble, random_rows, stumps
 
-N = 100_000
+ROWS = [3000, pytest.param(100_000, marks=pytest.mark.slow)]  # strange ones
 FORMS = {"double": {}, "float": {"precision": "float"}, "fixed": {"fixed": "q8.8"}, "wide": {"fixed": "q12.20"}}
 WIDE = ("stump", "tree:6")  # learners whose codes of 32 bits are tried too
 
 
 @pytest.fixture(scope="module")
 def models():
-    return {spec: fitted(spec).model_ for spec in SPECS}
+    return {spec: fitted(spec).model_ for spec in [*SPECS, *CURVED]}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def sources(models):
     found = {}
     for k, (spec, model) in enumerate(models.items()):
         for form, options in FORMS.items():
-            if form == "wide" and spec not in WIDE:
+            if (form == "wide" and spec not in WIDE) or (form != "double" and spec in CURVED):
                 continue
             found[spec, form] = to_c(model, f"m{k}{form}", probabilities=True, **options)
     return found
@@ -64,11 +66,12 @@ def program(request, sources, tmp_path_factory):
     return build(folder, list(sources.values()), request.param, [*WARNINGS, *SANITIZERS])
 
 
+@pytest.mark.parametrize("n", ROWS)
 @pytest.mark.parametrize("spec", SPECS)
-def test_scores_of_strange_rows(spec, models, sources, program):
-    """Doubles bit for bit, floats within what is stated, integers as the emulator says, on 1e5 rows."""
+def test_scores_of_strange_rows(spec, n, models, sources, program):
+    """Doubles bit for bit, floats within what is stated, integers as the emulator says."""
     model, order = models[spec], list(sources)
-    X = strange_rows(model, N)
+    X = strange_rows(model, n)
     expected = kernel_scores(model, X)
     _, scores = run_program(program, order.index((spec, "double")), X, sources[spec, "double"])
     np.testing.assert_array_equal(scores, expected)
@@ -83,6 +86,20 @@ def test_scores_of_strange_rows(spec, models, sources, program):
         codes, scores = run_program(program, order.index((spec, form)), X, source)
         np.testing.assert_array_equal(codes, source.fixed.codes(X))
         np.testing.assert_array_equal(scores, source.fixed.scores(codes))
+
+
+@pytest.mark.parametrize("n", ROWS)
+@pytest.mark.parametrize("spec", CURVED)
+def test_scores_of_strange_rows_on_curves(spec, n, models, sources, program):
+    """Polynomials in double precision bit for bit; also where infinities cancel."""
+    model = models[spec]
+    assert model.ensemble.is_curved
+    X = strange_rows(model, n)
+    _, scores = run_program(program, list(sources).index((spec, "double")), X, sources[spec, "double"])
+    np.testing.assert_array_equal(scores, kernel_scores(model, X))
+    for options in ({"precision": "float"}, {"fixed": "q8.8"}):
+        with pytest.raises(ExportError, match="'column' votes with polynomials of a column"):
+            to_c(model, **options)
 
 
 @pytest.mark.parametrize("spec", ["tree:6", "selector"])
@@ -132,12 +149,14 @@ def test_what_is_not_known_is_refused():
     with pytest.raises(ExportError, match="starts from the scores of another one"):
         to_c(MultiBoostClassifier("stump", 2, loss="exponential", init=first).fit(X, y))
     numbers = MultiBoostRegressor("column", 2).fit(X, X[:, 0])
-    with pytest.raises(ExportError, match="'column' cannot be exported yet: no exporter knows 'along'"):
-        to_c(numbers)
+    for refusing in (to_onnx, to_conifer):
+        with pytest.raises(ExportError, match="'column' votes with polynomials of a column"):
+            refusing(numbers)
     model = first.model_
     lean = replace(model, policy=exit_policy(model.n_rounds, {}, {}), estimator="LeanClassifier")
-    with pytest.raises(ExportError, match="the model has a policy, by which rows leave early"):
-        to_c(lean)
+    for refusing in (to_onnx, to_conifer, to_python, partial(to_c, precision="float"), partial(to_c, fixed="q8.8")):
+        with pytest.raises(ExportError, match="a policy, by which rows leave early, and only C in double precision"):
+            refusing(lean)
     ensemble = replace(model.ensemble, feature=model.ensemble.feature + 4)
     with pytest.raises(ExportError, match="'stump' cannot be exported yet: it computes columns of its own"):
         to_c(replace(model, ensemble=ensemble))

@@ -1,9 +1,12 @@
 """Significance beside limits and brute force; thresholds; rates that hold."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 from sklearn.metrics import roc_auc_score
 
+from multiboost import AdaBoostMHClassifier, MultiBoostClassifier, SoftCascadeClassifier
 from multiboost.physics import (
     CRITERIA,
     Significance,
@@ -12,6 +15,7 @@ from multiboost.physics import (
     ams2,
     ams3,
     asimov,
+    feature_costs,
     luminosity_weights,
     rate_bound,
     roc,
@@ -203,3 +207,38 @@ class TestTrigger:
             TriggerThreshold(1.5)
         with pytest.raises(ValueError, match="background must be scores"):
             rule.choose([np.nan])
+
+
+class TestCosts:
+    """Beside the columns of the stumps that were evaluated, and beside what functions of features were asked."""
+
+    @pytest.fixture
+    def events(self):
+        return make_classification(400, 8, n_informative=5, random_state=0)
+
+    def test_of_a_cascade(self, events):
+        X, y = events
+        cascade = SoftCascadeClassifier(AdaBoostMHClassifier("stump", 30), target_tpr=0.9).fit(X, y)
+        column = cascade.model_.ensemble.feature  # a stump is one test
+        cost = np.arange(1.0, 9.0) ** 2
+        expected = [cost[np.unique(column[:n])].sum() for n in cascade.n_evaluated(X)]
+        assert feature_costs(cascade, X, dict(enumerate(cost))) == pytest.approx(expected, rel=1e-12)
+        assert len(set(expected)) > 2
+
+    def test_of_trees(self, events):
+        """Of a frame, by name; only what is asked for on the way of a row."""
+        X, y = events
+        frame = pd.DataFrame(X[:, :4], columns=list("abcd"))
+        clf = MultiBoostClassifier("tree:4", 3, loss="logistic", calibration=None).fit(frame, y)
+        found = clf.predict_lazy(X, {name: lambda row, j=j: row[j] for j, name in enumerate("abcd")})
+        np.testing.assert_array_equal(clf.features_needed(frame).sum(axis=0), list(found.calls.values()))
+        cost = {"a": 1.0, "c": 100.0}
+        assert feature_costs(clf, frame, cost).sum() == found.calls["a"] + 100 * found.calls["c"]
+
+    def test_bad_input(self, events):
+        X, y = events
+        clf = AdaBoostMHClassifier("stump", 2).fit(X, y)
+        with pytest.raises(ValueError, match="there is no column 8"):
+            feature_costs(clf, X, {8: 1.0})
+        with pytest.raises(ValueError, match="costs must be finite and not negative"):
+            feature_costs(clf, X, {0: -1.0})

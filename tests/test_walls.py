@@ -34,7 +34,8 @@ ROOMS = {
     "samplers": ({"plugin", "registry"}, {"numpy"}),
     "calibration": ({"plugin", "registry"}, {"numpy", "scipy", "sklearn", "threadpoolctl"}),
     "model": (
-        {"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost", "workspace"},
+        {"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost"}
+        | {"ranking", "workspace"},
         {"numpy"},
     ),
     # pyarrow: a log in Parquet, IPython: a bar in a notebook; imported where they are asked for
@@ -48,7 +49,7 @@ ROOMS = {
         {"base", "boosting", "calibration", "criteria", "data", "large", "lean", "losses", "memory", "model", "plugin"}
         | {"ranking", "samplers", "steps", "workspace", "kernels.dtypes"}
         | {"kernels.compiler", "kernels.subset", "kernels.team", "kernels.walk", "kernels.warm"},
-        {"numpy", "sklearn"},
+        {"numpy", "sklearn", "joblib"},
     ),
     "evaluation": (
         {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}

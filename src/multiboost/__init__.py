@@ -17,6 +17,7 @@ _HOMES = {
     "WaldBoostClassifier": ".estimators.cascades",
     "ViolaJonesClassifier": ".estimators.cascades",
     "Calibrated": ".estimators.calibrated",
+    "ExponentialWeighting": ".estimators.exponential_weighting",
     "Stump": ".base",
     "Tree": ".base",
     "Product": ".base",
@@ -62,6 +63,7 @@ __all__ = [
     "Column",
     "DecisionDagDisplay",
     "EarlyStopping",
+    "ExponentialWeighting",
     "FromClassifier",
     "Indicator",
     "LeanCurveDisplay",
@@ -109,6 +111,7 @@ if TYPE_CHECKING:
     from .estimators.adaboost_mh import AdaBoostMHClassifier
     from .estimators.calibrated import Calibrated
     from .estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
+    from .estimators.exponential_weighting import ExponentialWeighting
     from .estimators.mddag import MDDAGClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier

@@ -180,6 +180,8 @@ def _candidates(wishes: Wishes, target: Target) -> list[Plan]:
     compared = wishes.votes == "real" and len(kind.losses) > 1
     rows = Share(_FEW_SHARE) if compared and n_rows < TRIAL_ROWS else AllRows()
     names = kind.losses if wishes.votes == "real" else ("exponential",)
+    if target.sense is not None and len(names) > 1:  # exponentials of samples of negative weight run away
+        names = tuple(name for name in names if name != "exponential")
     losses = [LOSSES.get(name)() for name in names] if wishes.loss is None else [wishes.loss]
     plans = []
     for loss in losses:

@@ -53,7 +53,7 @@ class HeldOut:
 
     @property
     def risk(self) -> float:
-        return self.loss.risk(self.scores, self.target)
+        return self.loss.signed_risk(self.scores, self.target)
 
 
 class HeldOutVotes(HeldOut):

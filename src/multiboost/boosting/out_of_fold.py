@@ -8,6 +8,7 @@ import numpy as np
 
 from ..calibration import Calibration, Calibrator, refinement
 from ..calibration.calibration import Question, joined
+from ..data.signed import NothingLeft, annihilated
 from ..data.target import Target
 from .ruler import Ruler
 
@@ -33,7 +34,20 @@ class Part:
     def questions(self, unit: str) -> list[Question]:
         """Scores in a unit beside the right answers, for every question."""
         scores = self.target.kind.by_question(self.ruler.slope(unit) * self.scores)
-        return [Question(z, *answer) for z, answer in zip(scores, self.target.answers(), strict=True)]
+        asked = [Question(z, *answer) for z, answer in zip(scores, self.target.answers(), strict=True)]
+        sense = self.target.sense
+        # Who learns from them divides by weights, and takes logarithms: samples with about the same scores cancel.
+        return asked if sense is None else [q._replace(weight=_cancelled(q, sense)) for q in asked]
+
+
+def _cancelled(question: Question, sense: np.ndarray) -> np.ndarray:
+    """Weights of the rows of a question without negative ones."""
+    z, true, weight, _ = question
+    none = np.zeros(z.shape[1], bool)
+    try:
+        return annihilated(z.copy(), none, true, weight * sense)
+    except NothingLeft:  # too few rows to say more than that
+        return weight * (sense > 0)
 
 
 def questions_of(parts: list[Part], unit: str) -> list[Question]:
@@ -53,7 +67,7 @@ def calibration_of(method: Calibrator, parts: list[Part]) -> Calibration:
 
 def refined(parts: list[Part]) -> np.ndarray:
     """Weighted log-losses after the best factor, of all known answers to all questions, in an order of their own."""
-    z, true, weight = joined(questions_of(parts, "spread"))
+    z, true, weight, _ = joined(questions_of(parts, "spread"))
     known = np.flatnonzero((true >= 0) & (weight > 0))
     z, true, weight = z[known], true[known], weight[known] / weight[known].mean()
     return weight * refinement(z, true, weight)

@@ -73,9 +73,9 @@ class Plan:
         if target.start is not None:
             return target.kind.no_answer() if target.adds else np.zeros(target.n_labels)
         if self.init is None:
-            return self.loss.initial_scores(target)
+            return self.loss.initial_scores(target.net())
         if isinstance(self.init, str):
-            return self.loss.best_constant(target)
+            return self.loss.best_constant(target.net())
         return target.kind.scores_of(np.array([self.init]))[0]
 
     def to_dict(self) -> dict[str, Any]:

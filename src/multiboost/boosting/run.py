@@ -285,7 +285,9 @@ class Run:
             leaves = not h.is_curved and h.voting == 1.0  # then sums over leaves are enough
             z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes) if leaves else h.z(self.pull, alpha)
         self._add(h.scaled(alpha), edge, alpha, z, searched - begin)
-        return True
+        if self.target.sense is not None and self.risk < 0:
+            self.stopped = "the loss of the samples of negative weight is larger than that of all others"
+        return not self.stopped
 
     def add_constant(self) -> None:
         """One round that looks at no column: the best there is where nothing can be learned."""

@@ -62,6 +62,7 @@ class Weights:
             scores=scores,
             pull=layout.workspace.zeros((n, n_labels), np.float64),
             curvature=layout.workspace.zeros((n if loss.has_curvature else 0, n_labels), np.float64),
+            sense=np.zeros(0) if target.sense is None else target.sense,
             level=loss.levels(target),
             n_labels=n_labels,
             task_start=target.kind.task_start,
@@ -74,7 +75,8 @@ class Weights:
         )
         self._flat = self.state.flat
         payload = new_payload(criterion, n, n_labels, target.positive, layout.workspace)
-        self._calls = update_calls(loss.sweep, self._flat, criterion.layout, payload)
+        steepest = (loss.largest_curvature or 0.0) if loss.has_curvature else 0.0
+        self._calls = update_calls(loss.sweep, self._flat, criterion.layout, payload, steepest)
         record = Pull(
             g=self.state.pull,
             h=self.state.curvature,

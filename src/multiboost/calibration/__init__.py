@@ -10,6 +10,7 @@ from .composed import Isotonic, Platt
 from .formula import Formula
 from .links import Margin, Theory
 from .quadratic import Quadratic
+from .regression import Logistic, Polynomial, Regression
 from .scaling import Diagonal, Matrix
 from .shift import Shift
 from .sigmoid import Sigmoid
@@ -24,10 +25,13 @@ __all__ = [
     "Diagonal",
     "Formula",
     "Isotonic",
+    "Logistic",
     "Margin",
     "Matrix",
     "Platt",
+    "Polynomial",
     "Quadratic",
+    "Regression",
     "Shift",
     "Sigmoid",
     "Temperature",

@@ -21,15 +21,20 @@ class Question(NamedTuple):
     true : ndarray (n,)
         -1 is unknown.
     weight : ndarray (n,)
+    groups : ndarray (n,) or None
+        The query of every row, for target functions of rankings.
     """
 
     scores: np.ndarray
     true: np.ndarray
     weight: np.ndarray
+    groups: np.ndarray | None = None
 
 
 def joined(questions: list[Question]) -> Question:
     """All rows of all questions; answers that a question does not have get the score -inf."""
+    if len(questions) == 1:
+        return questions[0]
     most = max(q.scores.shape[1] for q in questions)
     padded = [np.pad(q.scores, ((0, 0), (0, most - q.scores.shape[1])), constant_values=-np.inf) for q in questions]
     return Question(
@@ -94,6 +99,10 @@ class Calibration:
             Of every question.
         """
         return [part.probabilities(z) for part, z in zip(self._asked(len(scores)), scores, strict=True)]
+
+    def expected(self, scores: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The expected value of the answer to the only question, (n,); see `Calibrator.expected`."""
+        return self.parts[0].expected(scores, values)
 
     def formulas(self, sizes: list[int]) -> list[Formula] | None:
         """The same as formulas; None where the method has none.

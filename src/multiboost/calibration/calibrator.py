@@ -83,6 +83,16 @@ class Calibrator(Plugin):
         scores : ndarray (n, k)
         """
 
+    def expected(self, scores: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The expected value of the answer, (n,), where each answer has a value.
+
+        Parameters
+        ----------
+        scores : ndarray (n, k)
+        values : ndarray (k,)
+        """
+        return (self.probabilities(scores) * values).sum(axis=1)
+
     def formula(self, k: int) -> Formula | None:
         """The same as a formula of k answers, which exports write; None where it is none of those they know."""
         return None

@@ -11,6 +11,7 @@ from .goals import GOALS, Rows
 from .scaling import minimum
 
 _STEEP = np.geomspace(0.05, 50.0, 13)  # a of the grid, in units of one over the spread of the scores
+_STEEPEST = 50.0  # of ln a: some target functions fall for ever as a grows
 _SHIFTS = np.linspace(0.0, 1.0, 11)  # b of the grid, as quantiles of the scores
 
 
@@ -64,11 +65,11 @@ class Sigmoid(Calibrator):
         found = minimum(loss, best)
         if not loss(found)[0] <= loss(best)[0]:
             found = best
-        self.slope, self.shift = float(np.exp(found[0])), float(found[1])
+        self.slope, self.shift = float(np.exp(min(found[0], _STEEPEST))), float(found[1])
 
     def _loss(self, z: np.ndarray, rows: Rows, log_a: float, b: float) -> tuple[float, np.ndarray]:
         """The target function of (ln a, b) and its slopes, per row."""
-        P, along = sigmoids(z, np.exp(log_a), b)
+        P, along = sigmoids(z, np.exp(min(log_a, _STEEPEST)), b)
         value, slopes = GOALS[self.goal](P, rows, self.C, self.sigma)
         # d p_l = p_l (d ln s_l - sum_m p_m d ln s_m)
         found = [(slopes * P * (d - (P * d).sum(axis=1, keepdims=True))).sum() for d in along]

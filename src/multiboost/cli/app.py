@@ -174,6 +174,7 @@ def train(
     row_sampler: _parameter("row_sampler") = None,
     column_sampler: _parameter("column_sampler", "all") = None,
     weighting: _parameter("weighting", "auto") = None,
+    negative_weights: _parameter("negative_weights", "error") = None,
     max_bins: _parameter("max_bins", "256") = None,
     min_category_rows: _parameter("min_category_rows", "2") = None,
     ridge: _parameter("ridge", "1") = None,

@@ -38,6 +38,8 @@ class Roles:
         What the target holds, see `task`.
     query : str or None
         The column of queries.
+    signed : bool
+        Whether weights may be negative.
     """
 
     target: list[str] = field(default_factory=list)
@@ -45,6 +47,7 @@ class Roles:
     ignore: list[str] = field(default_factory=list)
     task: str = "classification"
     query: str | None = None
+    signed: bool = False
 
     def __post_init__(self):
         seen: dict[str, str] = {}
@@ -241,7 +244,7 @@ def examples_of(content: Content, roles: Roles) -> Examples:
     y, label_weight, target = _TARGETS[roles.task](content, roles.target, columns)
     weight = None
     if roles.weight:
-        weight = _weights(columns[roles.weight], roles.weight, file)
+        weight = _weights(columns[roles.weight], roles.weight, file, roles.signed)
     first = names[0] if content.format == "svmlight" and len(names) else None
     return Examples(
         file, X, features, y, weight, label_weight, queries_of(content, roles.query, columns), target, content.format,
@@ -262,17 +265,17 @@ def _matrix_column(content: Content, j: int):
     return found
 
 
-def _weights(column, name: str, file: str) -> np.ndarray:
+def _weights(column, name: str, file: str, signed: bool) -> np.ndarray:
     try:
         weights = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise BadInput(f"{file}: column {name!r} (--weight) does not hold numbers") from error
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    wrong = ~(np.isfinite(weights) & (signed | (weights >= 0)))
     if wrong.any():
         row = int(wrong.argmax())
         raise BadInput(
-            f"{file}: column {name!r} (--weight) holds {weights[row]:g} in row {row + 1}; a weight is a number of at "
-            "least 0"
+            f"{file}: column {name!r} (--weight) holds {weights[row]:g} in row {row + 1}; a weight is a number"
+            + ("" if signed else " of at least 0; train has --negative-weights for others")
         )
     return weights
 

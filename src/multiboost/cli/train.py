@@ -43,6 +43,7 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     _check(data, options)
     task = task_named(options["task"])
     roles = Roles(options["target"] or [], options["weight"], options["ignore"] or [], task.name, options["query"])
+    roles = replace(roles, signed=options["negative_weights"] not in (None, "error"))
     every = seconds_of(options["every"], "--every") if options["every"] else 60.0
     classifier = task.estimator()(**parameters_of(options, task))
     check_parameters(classifier)
@@ -86,6 +87,10 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
         raise Interrupted(f"interrupted after {classifier.n_estimators_} rounds{saved}")
 
 
+def _is_signed(examples: Examples) -> bool:
+    return examples.sample_weight is not None and bool((examples.sample_weight < 0).any())
+
+
 def _loaded(data: str, options: dict[str, Any], roles: Roles, task: Task, classifier):
     """Training, validation and test examples, in memory."""
     training = load(data, roles, format=options["format"], labels=options["labels"], delimiter=options["delimiter"])
@@ -93,6 +98,8 @@ def _loaded(data: str, options: dict[str, Any], roles: Roles, task: Task, classi
     kind = task.kind_of(training)
     classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
     valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
+    if options["report"] and _is_signed(test or valid or training):
+        raise BadInput("--report knows no negative weights; give it a --test file without them")
     return (*_set_apart(training, valid, options["valid_fraction"], options["seed"], task), test)
 
 
@@ -238,7 +245,7 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool, task: T
         "digest": classifier.ensemble_.digest(),
     }
     for name, examples in (("validation", valid), ("test", test)):
-        if examples is not None:
+        if examples is not None and not _is_signed(examples):  # of such a validation set the history has the error
             result = evaluate(classifier, examples.X, examples.y, examples.sample_weight, **asked(examples, task))
             found[name] = result.headline()
     return found

@@ -390,7 +390,10 @@ def recognise(y: np.ndarray, names=None) -> LabelKind:
             )
         classes = _sorted_unique(y, "y")
         if len(classes) < 2:
-            raise ValueError(f"y has only one class, {classes[0]}: a classifier needs at least two (n_classes=1)")
+            raise ValueError(
+                f"y has only one class, {classes[0]}: a classifier needs at least two (n_classes=1); "
+                "look at how the rows were chosen, and make folds with StratifiedKFold"
+            )
         return (Binary if len(classes) == 2 else MultiClass)([classes])
     unknown = unknown_labels(y)
     if _is_indicator(y[~unknown]):

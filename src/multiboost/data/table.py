@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from .categories import Categories, Factor, factor_of_array, factor_of_series, is_missing
 
+_FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
 _DATES = "make numbers of them, such as days since the first, or name the column in nominal_features"
 
 
@@ -242,10 +243,17 @@ class Frame(Table):
     """A pandas, polars or Arrow table, by way of narwhals."""
 
     def __init__(self, frame, categories: list[Categories | None] | None = None):
-        self.frame = frame
-        self.names = [str(name) for name in frame.columns]
+        self._own = frame
+        self.names = [str(name) for name in _names(frame)]
         self.n_rows, self.n_columns = frame.shape
         self.categories = categories
+
+    @cached_property
+    def frame(self):
+        """The frame as narwhals sees it: made where it is asked for, as this alone lists all columns."""
+        import narwhals as nw
+
+        return nw.from_native(self._own, eager_only=True)
 
     @cached_property
     def _series(self) -> list:
@@ -278,8 +286,12 @@ class Frame(Table):
             if as_objects:
                 values = [np.nan if is_missing(v) else v for v in series.to_list()]
                 return np.array(values, dtype=np.float64)
-            if dtype.is_integer() and series.null_count() == 0:
-                return np.asarray(series.to_numpy(), dtype=np.float64)
+            if dtype.is_integer():
+                if series.null_count() == 0:
+                    return np.asarray(series.to_numpy(), dtype=np.float64)
+                values = np.array(series.fill_null(0).to_numpy(), dtype=np.float64)  # Arrow casts no large ones
+                values[series.is_null().to_numpy()] = np.nan
+                return values
             return np.asarray(series.cast(_float64()).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError) as error:
             if as_objects and (strange := next((v for v in values if isinstance(v, date)), None)) is not None:
@@ -291,8 +303,8 @@ class Frame(Table):
     def columns(self, first, last):
         first, last = int(first), int(last)  # frames take no other whole numbers
         nominal = self.categories is not None and any(c is not None for c in self.categories[first:last])
-        if self.frame.implementation.is_pandas() and not nominal:  # its columns are slow one by one
-            plain = plain_numbers(self.frame[:, first:last])
+        if _library(self._own) == "pandas" and not nominal:  # its columns are slow one by one
+            plain = plain_numbers(self._own.iloc[:, first:last])
             if plain is not None:
                 return [Column(values) for values in np.array(plain.T, order="C")]
         return [Column(self._values(j)) for j in range(first, last)]
@@ -300,9 +312,9 @@ class Frame(Table):
     @cached_property
     def _dense(self) -> np.ndarray:
         """All values: at once where the library can, else column by column."""
-        plain = None if self.categories is not None else plain_numbers(self.frame)
+        plain = None if self.categories is not None else plain_numbers(self._own)
         if plain is not None:
-            return np.array(plain, dtype=np.float64, order="C")
+            return np.require(plain, np.float64, ["C", "W"])  # to kernels an array that is read only is another type
         values = np.empty((self.n_rows, self.n_columns))
         for j in range(self.n_columns):
             values[:, j] = self._values(j)
@@ -312,28 +324,51 @@ class Frame(Table):
         return self._dense[first:last]
 
     def take(self, rows):
-        return Frame(self.frame[rows.tolist()], self.categories)
+        return Frame(self.frame[rows.tolist()].to_native(), self.categories)
 
     def native(self, first, last):
         return self.frame[first:last].to_native()
 
 
+def _library(frame) -> str | None:
+    """Whose frame it is: "pandas", "polars" or "pyarrow"; None for others, which narwhals may know."""
+    kind = type(frame)
+    library = kind.__module__.partition(".")[0]
+    return library if (library, kind.__name__) in _FRAMES else None
+
+
+def _names(frame) -> list:
+    """Names of the columns, at once: to go through them one by one takes longer than to predict."""
+    library = _library(frame)
+    if library == "pandas":
+        return frame.columns.tolist()
+    return frame.column_names if library == "pyarrow" else list(frame.columns)
+
+
 def plain_numbers(frame) -> np.ndarray | None:
-    """A (narwhals) frame of nothing but plain numbers as one array, made by its library; None for others."""
-    native, kind = frame.to_native(), frame.implementation
-    if kind.is_pandas() and all(isinstance(t, np.dtype) and t.kind in "iuf" for t in set(native.dtypes)):
-        return native.to_numpy(dtype=np.float64)
-    if kind.is_polars() and all(t.is_integer() or t.is_float() for t in set(native.dtypes)):
-        values = native.to_numpy()
-        return values if values.dtype.kind in "iuf" else None
-    if kind.is_pyarrow() and all(
-        str(t).startswith(("int", "uint", "float", "double")) for t in set(native.schema.types)
-    ):
-        values = np.empty(native.shape[::-1])  # a column is a row here: written as one piece
-        for row, column in zip(values, native.itercolumns(), strict=True):
-            row[:] = column.to_numpy()
-        return values.T
+    """A frame of nothing but plain numbers as one array, made by its library; None for others."""
+    library = _library(frame)
+    if library == "pandas" and all(isinstance(t, np.dtype) and t.kind in "iuf" for t in set(frame.dtypes)):
+        return frame.to_numpy(dtype=np.float64)
+    if library == "polars":
+        kinds = {t if isinstance(t, type) else type(t) for t in frame.dtypes}
+        if all(kind.is_integer() or kind.is_float() for kind in kinds):
+            values = frame.to_numpy(order="c")
+            return values if values.dtype.kind in "iuf" else None
+    if library == "pyarrow":
+        return _arrow_numbers(frame)
     return None
+
+
+def _arrow_numbers(frame) -> np.ndarray | None:
+    """An Arrow table of whole numbers, or of floating point numbers, as one array; None for others."""
+    try:
+        pieces = [batch.to_tensor(null_to_nan=True).to_numpy() for batch in frame.to_batches()]
+    except (TypeError, ValueError, NotImplementedError):  # Arrow's errors are such: other types, or too many of them
+        return None
+    if not pieces or any(piece.dtype.kind not in "iuf" for piece in pieces):
+        return None
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def _float64():
@@ -355,6 +390,13 @@ def refuse_lazy(values, what: str) -> None:
         raise ValueError(f"{what} is a LazyFrame, whose rows are not there yet; collect() it first")
 
 
+def _known(frame):
+    """A frame that narwhals knows; else its error."""
+    import narwhals as nw
+
+    return nw.from_native(frame, eager_only=True).to_native()
+
+
 def is_frame(X) -> bool:
     """Whether X is a data frame of one of the libraries we know."""
     kind = type(X)  # the frame itself would list all its columns to answer
@@ -370,13 +412,10 @@ def as_table(X) -> Table:
     if sp.issparse(X):
         return SparseTable(X)
     if is_frame(X):
-        import narwhals as nw
-
         refuse_lazy(X, "X")
-        try:
-            return Frame(nw.from_native(X, eager_only=True))
-        except nw.exceptions.DuplicateError as error:
-            names = Counter(map(str, getattr(X, "column_names", X.columns)))
-            twice = ", ".join(repr(name) for name, count in names.items() if count > 1)
-            raise ValueError(f"several columns of X have the same name: {twice}; rename them") from error
+        table = Frame(X if _library(X) else _known(X))
+        if len(set(table.names)) < table.n_columns:
+            twice = ", ".join(repr(name) for name, count in Counter(table.names).items() if count > 1)
+            raise ValueError(f"several columns of X have the same name: {twice}; rename them")
+        return table
     return DenseTable(np.asarray(X))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from ..workspace import IN_MEMORY, InMemory
@@ -40,6 +42,9 @@ class Target:
         The one positive label of each sample, where there is exactly one.
     row_weight : ndarray (n,) or None
         For quantiles; None where all rows weigh the same.
+    sense : ndarray (n,) or None
+        -1 for samples of negative weight, else +1: what ``signed`` and ``task_weight`` have yet to be multiplied with.
+        None where all weights are positive.
     start : ndarray (n, K) or None
         Scores before the first round, where each sample has its own.
     adds : bool
@@ -56,6 +61,7 @@ class Target:
     task_weight: np.ndarray
     positive: np.ndarray | None
     row_weight: np.ndarray | None
+    sense: np.ndarray | None = None
     start: np.ndarray | None = None
     adds = False
     numbers: np.ndarray | None = None
@@ -135,9 +141,12 @@ class Target:
 
     def take(self, rows: np.ndarray) -> Target:
         """The target of some rows, with total weight 1 again."""
+        return self.part(rows, float(np.abs(self.signed[rows]).sum()))
+
+    def part(self, rows: np.ndarray, total: float = 1.0) -> Target:
+        """The target of some rows, with all weights divided by a number."""
         part = object.__new__(type(self))
         part.kind = self.kind
-        total = np.abs(self.signed[rows]).sum()
         part.signed = self.signed[rows] / total
         part.wanted = self.wanted[rows] if self.wanted.size else self.wanted
         part.group_start = self.group_start
@@ -145,6 +154,7 @@ class Target:
         part.task_weight = self.task_weight[rows] / total
         part.positive = None if self.positive is None else self.positive[rows]
         part.row_weight = None if self.row_weight is None else self.row_weight[rows]
+        part.sense = None if self.sense is None else self.sense[rows]
         part.start, part.adds = None if self.start is None else self.start[rows], self.adds
         return part
 
@@ -157,7 +167,30 @@ class Target:
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All that rounds depend on, for fingerprints."""
-        return self.signed, self.wanted, self.group_start
+        signs = () if self.sense is None else (self.sense,)
+        return self.signed, self.wanted, self.group_start, *signs
+
+    def with_sense(self, sense: np.ndarray) -> Target:
+        """The same samples, some of them with negative weights."""
+        other = copy.copy(self)
+        other.sense, other.positive = sense, None  # a short form for weights that are all positive
+        return other
+
+    def net(self) -> Target:
+        """Positive weights with the same sum for every answer; those of an answer below 0 become 0."""
+        if self.sense is None:
+            return self
+        other = copy.copy(self)
+        other.sense = None
+        other.signed, other.task_weight = self.signed.copy(), self.task_weight.copy()
+        for k in range(self.n_labels):
+            for rows in (self.signed[:, k] > 0, self.signed[:, k] < 0):
+                other.signed[rows, k] *= _share_left(np.abs(self.signed[rows, k]), self.sense[rows])
+        for t in range(self.task_class.shape[1]):
+            for true in np.unique(self.task_class[:, t]):
+                rows = self.task_class[:, t] == true
+                other.task_weight[rows, t] *= _share_left(self.task_weight[rows, t], self.sense[rows])
+        return other
 
     @property
     def n_pairs(self) -> float:
@@ -170,6 +203,8 @@ class Target:
         Half the logarithms of the shares of classes, half the log odds of labels that stand alone: the majority wins,
         and with the slope of theory probabilities are the shares.
         """
+        if self.sense is not None:
+            return self.net().constant()
         positive = np.maximum(self.signed, 0.0).sum(axis=0)
         tiny = 1.0 / max(1.0, self.n_pairs)
         if not self.kind.tasks:
@@ -181,11 +216,24 @@ class Target:
 
     def error_of(self, error: float, risk: float, scores: np.ndarray) -> float:
         """The error of the training set, from the weight of the wrong labels, the risk, or the scores (n, K)."""
-        return error
+        return error if self.sense is None else float(self.errors(scores).sum())
 
     def errors(self, scores: np.ndarray) -> np.ndarray:
         """Weighted errors of the rows of scores (n, K): of tasks where there are tasks, else of labels."""
+        if self.sense is not None:
+            size = np.abs(self.signed).sum(axis=1)
+            return self._sizes(scores) * self.sense / (size @ self.sense)
+        return self._sizes(scores)
+
+    def _sizes(self, scores: np.ndarray) -> np.ndarray:
+        """The same with the sizes of weights."""
         if not self.kind.tasks:
             return np.where((scores > 0) != (self.signed > 0), np.abs(self.signed), 0.0).sum(axis=1)
         best = np.column_stack([scores[:, part].argmax(axis=1) + part.start for part in self.kind.tasks])
         return np.where(best != self.task_class, self.task_weight, 0.0).sum(axis=1)
+
+
+def _share_left(size: np.ndarray, sense: np.ndarray) -> float:
+    """Of the sum of the sizes of weights, what is left where negative ones are subtracted."""
+    total = size.sum()
+    return max(0.0, float(size @ sense)) / total if total > 0 else 0.0

@@ -52,6 +52,7 @@ class AdaBoostMHClassifier(LabelBooster):
         learning_rate=1.0,
         weighting="auto",
         class_weight=None,
+        negative_weights="error",
         max_bins=256,
         nominal_features=None,
         min_category_rows=2,
@@ -66,6 +67,7 @@ class AdaBoostMHClassifier(LabelBooster):
         self.learning_rate = learning_rate
         self.weighting = weighting
         self.class_weight = class_weight
+        self.negative_weights = negative_weights
         self.max_bins = max_bins
         self.nominal_features = nominal_features
         self.min_category_rows = min_category_rows

@@ -44,6 +44,7 @@ from ..workspace import IN_MEMORY, InMemory
 from .checkpoint import Checkpoint, Resumed
 from .fitted import Fitted, of_columns
 from .from_files import Files, read_files
+from .negative import without_negative
 from .parameters import PARAMETERS
 from .saving import saved_parameters
 from .start import before_of, check_init, given_scores, start_of
@@ -85,6 +86,7 @@ class Booster(Fitted, ABC):
     verbose: int
     warm_start: bool
     init: Any = None  # where an estimator has no such parameter
+    negative_weights: Any = None
 
     # What a new estimator says.
 
@@ -277,7 +279,7 @@ class Booster(Fitted, ABC):
         check_cuts(base_learner_from(self.base_learner), table)
         labels, recognise = self._kind(y)
         check_length(table, labels)
-        sample_weight = check_weights(sample_weight, table.n_rows)
+        sample_weight = check_weights(sample_weight, table.n_rows, self.negative_weights)
         kind = self.model_.kind if going_on else recognise(sample_weight, pair_weight)
         need(
             _PAIR * table.n_rows * kind.n_labels,
@@ -286,7 +288,9 @@ class Booster(Fitted, ABC):
         )
         if qid is not None:
             table, labels, sample_weight, qid = _by_query(table, labels, sample_weight, qid)
+        sample_weight, sense = without_negative(self.negative_weights, table, kind, labels, sample_weight)
         target = self._target(kind, labels, sample_weight, pair_weight, training=True, qid=qid)
+        target = target if sense is None else target.with_sense(sense)
         before = self.model_.before if going_on else before_of(self.init)
         if before is not None:
             before.check(kind, columns)
@@ -312,11 +316,13 @@ class Booster(Fitted, ABC):
             raise ValueError("init_scores are given for the training set and for validation, or for none of them")
         table = check_table(self._like(data.columns), X)
         labels, _ = self._kind(y)
-        weight = check_weights(weight, table.n_rows)
+        weight = check_weights(weight, table.n_rows, self.negative_weights)
         check_length(table, labels)
         if qid is not None:
             table, labels, weight, qid = _by_query(table, labels, weight, qid)
+        weight, sense = without_negative("keep", table, data.target.kind, labels, weight)
         target = self._target(data.target.kind, labels, weight, None, training=False, qid=qid)
+        target = target if sense is None else target.with_sense(sense)
         target.start = start_of(data.before, init_scores, target.kind, table, team)
         target.adds = data.target.adds
         return HeldOut(table, target, plan.loss)

@@ -16,7 +16,7 @@ from ..calibration import Calibration
 from ..kernels.team import Team
 from ..kernels.walk import EVAL
 from ..lean.exits import early_exit
-from ..lean.lazy import predict_lazily
+from ..lean.lazy import columns_asked, predict_lazily
 from ..model.model import Model
 from ..model.walker import Walked
 from .deciding import Deciding
@@ -162,6 +162,21 @@ class Labelled(ClassifierMixin, Deciding):
             Where a base classifier was evaluated; the others were skipped, or came after the row had left.
         """
         return self._walked(X, paths=True).paths[:, :-1] == EVAL
+
+    def features_needed(self, X):
+        """Which features every row needs: those that the base classifiers on its way ask for.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of bool (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        table = check_table(self, X)
+        return columns_asked(self.model_, table.finite_rows(0, table.n_rows))
 
     def predict_lazy(self, rows, features):
         """Predict rows whose features are computed when the model asks for them, each at most once a row.

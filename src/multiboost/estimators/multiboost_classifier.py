@@ -103,6 +103,7 @@ class MultiBoostClassifier(LabelBooster):
         subsample=None,
         weighting="auto",
         class_weight=None,
+        negative_weights="error",
         max_bins=256,
         nominal_features=None,
         min_category_rows=2,
@@ -127,6 +128,7 @@ class MultiBoostClassifier(LabelBooster):
         self.subsample = subsample
         self.weighting = weighting
         self.class_weight = class_weight
+        self.negative_weights = negative_weights
         self.max_bins = max_bins
         self.nominal_features = nominal_features
         self.min_category_rows = min_category_rows

@@ -201,6 +201,14 @@ PARAMETERS: dict[str, Parameter] = {
             is_open=True,
         ),
         Parameter(
+            "negative_weights", '{"error", "ignore", "annihilate", "keep"}',
+            "What becomes of samples with a negative weight, as generators of events make them.  They are refused; or "
+            "left out; or cancel with samples of their class in the same leaf of a tree, before training; or are kept: "
+            "their loss is subtracted.  See docs/physics.md.",
+            str, choices=("error", "ignore", "annihilate", "keep"), option="negative_weights",
+            short="error, ignore, annihilate or keep.",
+        ),
+        Parameter(
             "max_bins", "int",
             "Columns with at most so many distinct values are used exactly, others in so many bins; 2 to 65535.",
             int, 2, 65535, option="max_bins", short="Bins of numeric columns.",

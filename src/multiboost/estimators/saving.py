@@ -11,9 +11,10 @@ from ..base.registry import base_learner_from, learner_from_dict, learner_to_dic
 from ..boosting.plan import Plan
 from ..calibration import CALIBRATORS
 from ..losses import LOSSES
+from ..model.mixture import Mixture
 from ..model.model import Model
 from ..model.modelfile import ModelFileError
-from ..model.storage import WRONG, load
+from ..model.storage import WRONG, load_any
 from ..plugin import Plugin, plugin_from
 from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS
 from ..steps import STEPS
@@ -51,7 +52,15 @@ def _written(name: str, value):
         return value.to_dict()
     if name == "estimator" and value is not None:
         return {"name": type(value).__name__, "parameters": saved_parameters(value)}
-    if name == "reward" and callable(value):
+    if name == "models" and isinstance(value, (list, tuple)):
+        return [_written("estimator", model) for model in value]
+    if name == "models" and value is not None:
+        return {key: [_written(key, one) for one in some] for key, some in value.items()}
+    if name == "calibrations" and isinstance(value, (list, tuple)):
+        return [_written("calibration", one) for one in value]
+    if name in ("rounds", "c") and value is not None:
+        return np.asarray(value).tolist()
+    if name in ("reward", "score") and callable(value):
         return None  # a function is no part of a file, and predictions do not need it
     if name == "costs" and isinstance(value, dict):
         return {"pairs": [[_plain(key), float(cost)] for key, cost in value.items()]}
@@ -87,6 +96,10 @@ def _read(name: str, value):
         return _unpaired(value)
     if name == "estimator" and isinstance(value, dict):
         return _known(value["name"])(**{part: _read(part, v) for part, v in value["parameters"].items()})
+    if name == "models" and isinstance(value, dict):
+        return {key: [_read(key, one) for one in some] for key, some in value.items()}
+    if name in ("models", "calibrations") and isinstance(value, list):
+        return [_read(name.removesuffix("s").replace("model", "estimator"), one) for one in value]
     return tuple(value) if name == "actions" else value
 
 
@@ -136,6 +149,29 @@ def estimator_of(model: Model, path):
     return estimator
 
 
+def mixture_of(mixture: Mixture, path):
+    """The ensemble of ensembles that a mixture was trained by, fitted.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    path : str or path
+        For messages.
+    """
+    from .exponential_weighting import ExponentialWeighting
+
+    if mixture.estimator != ExponentialWeighting.__name__:
+        raise ModelFileError(f"{path} is a model of {mixture.estimator!r}, which is not known here")
+    try:
+        found = ExponentialWeighting(**{name: _read(name, v) for name, v in mixture.parameters.items()})
+        found.take([estimator_of(model, path) for model in mixture.models], mixture)
+    except WRONG as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"{path} is not an ensemble that can be used here: {error}") from error
+    return found
+
+
 def load_model(path):
     """Read a model that ``save`` has written.
 
@@ -153,4 +189,5 @@ def load_model(path):
     ModelFileError
         Where the file is not a whole model of a schema that this version knows.
     """
-    return estimator_of(load(path), path)
+    found = load_any(path)
+    return mixture_of(found, path) if isinstance(found, Mixture) else estimator_of(found, path)

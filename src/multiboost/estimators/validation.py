@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral
 
@@ -170,9 +169,9 @@ def _check_shape(estimator, door, X, *, reset: bool, nominal: bool) -> Table:
 
 def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
     names = table.names or []
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise ValueError(f"two columns of X have the same name: {', '.join(twice)}; rename one")
+    seen = getattr(door, "feature_names_in_", None)
+    if not reset and seen is not None and seen.tolist() == names:
+        return
     if hasattr(X, "iloc"):
         validate_data(door, X, reset=reset, skip_check_array=True)  # pandas: scikit-learn's own messages
         return
@@ -180,8 +179,7 @@ def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
         door.feature_names_in_ = np.asarray(names, dtype=object)
         door.n_features_in_ = table.n_columns
         return
-    seen = getattr(door, "feature_names_in_", None)
-    if seen is not None and list(seen) != list(names):
+    if seen is not None:
         then, now = set(seen), set(names)
         unknown = [n for n in names if n not in then]
         absent = [n for n in seen if n not in now]
@@ -198,17 +196,34 @@ def _check_names(estimator, door, X, table: Table, reset: bool) -> None:
         )
 
 
-def check_weights(sample_weight, n_rows: int) -> np.ndarray | None:
-    """Row weights, finite and not negative; None stays None."""
+def check_weights(sample_weight, n_rows: int, negative: str | None = None) -> np.ndarray | None:
+    """Row weights, finite; None stays None.
+
+    Parameters
+    ----------
+    sample_weight : array (n,) or None
+    n_rows : int
+    negative : {"error", "ignore", "annihilate", "keep"} or None
+        What becomes of negative ones; None where there is no choice: they are refused.
+    """
     if sample_weight is None:
         return None
     like = np.empty((n_rows, 0))
     weights = _check_sample_weight(sample_weight, like, dtype=np.float64)
     if (weights < 0).any():
         row = int(np.flatnonzero(weights < 0)[0])
-        raise ValueError(f"sample_weight[{row}] is negative ({weights[row]}); a weight is at least 0")
+        told = f"sample_weight[{row}] is negative ({weights[row]})"
+        if negative is None:
+            raise ValueError(f"{told}; a weight is at least 0")
+        if negative == "error":
+            raise ValueError(
+                f"{told}; negative_weights says what becomes of such samples: 'ignore' leaves them out, 'annihilate' "
+                "lets them cancel with others of their class, 'keep' subtracts their loss"
+            )
+        if negative == "ignore":
+            weights = np.maximum(weights, 0.0)
     with np.errstate(over="ignore"):
-        check_sum(weights.sum())
+        check_sum(np.abs(weights).sum())
     if not weights.sum() > 0:
         raise ValueError("sample_weight is zero everywhere; at least one sample must have weight")
     return weights

@@ -73,7 +73,8 @@ def to_c(model, name: str = "model", *, precision: str = "double", probabilities
     -------
     CSource
     """
-    model = exportable(model)
+    exact = precision == "double" and fixed is None
+    model = exportable(model, curves=exact, policies=exact)
     if not is_identifier(name):
         raise ExportError(f"name {name!r} cannot begin a C identifier; {identifier(name)!r} can")
     if precision not in PRECISIONS:

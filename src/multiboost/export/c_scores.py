@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.model import Model
+from .c_policy import policy_scores
 from .c_text import braces, filled, index_type, number, table
 from .exportable import is_stumps, n_categories, signs_of_terms, total_votes
 
@@ -59,24 +60,25 @@ def float_scores(model: Model, name: str, precision: str) -> Piece:
             table("static const uint8_t sets[]", [str(byte) for byte in ensemble.sets]),
         ]
     parts.append(_goes_right(ensemble, precision, nominal))
-    if is_stumps(model):
-        parts += _stumps(model, threshold, precision, nominal, numbers)
+    parts += (_stumps if is_stumps(model) else _walks)(model, threshold, precision, nominal, numbers)
+    upper = name.upper()
+    words = {"LABELS": f"{upper}_LABELS", "REAL": precision, "ROUNDS": str(ensemble.n_rounds), "ABREAST": str(_ABREAST)}
+    returned, told = "void", ""
+    if model.policy is not None:
+        parts.append(policy_scores(model, name, filled(_one_round(model), **words)))
+        returned, told = "int32_t", "  Returns how many base classifiers were evaluated."
     else:
-        parts += _walks(model, threshold, precision, nominal, numbers)
-    loop = _STUMP_LOOP if is_stumps(model) else _product_loop(model) if _has_products(ensemble) else _LOOP
-    upper, step = name.upper(), f"t += {_ABREAST}" if loop is _LOOP else "t++"
-    words = {"LABELS": f"{upper}_LABELS", "REAL": precision, "ROUNDS": str(ensemble.n_rounds)}
-    parts.append(
-        f"void {name}_scores(const {precision} *x, {precision} *scores)\n{{\n    int32_t t;\n    int k;\n"
-        f"    for (k = 0; k < {upper}_LABELS; k++)\n        scores[k] = initial[k];\n"
-        f"    for (t = 0; t < {ensemble.n_rounds}; {step}) {{\n"
-        + filled(loop, **words, ABREAST=str(_ABREAST))
-        + "    }\n}\n"
-    )
+        loop = _LOOP if _is_abreast(model) else _one_round(model)
+        step = f"t += {_ABREAST}" if loop is _LOOP else "t++"
+        parts.append(
+            f"void {name}_scores(const {precision} *x, {precision} *scores)\n{{\n    int32_t t;\n    int k;\n"
+            f"    for (k = 0; k < {upper}_LABELS; k++)\n        scores[k] = initial[k];\n"
+            f"    for (t = 0; t < {ensemble.n_rounds}; {step}) {{\n" + filled(loop, **words) + "    }\n}\n"
+        )
     header = (
         "/* Scores F of one row.  A missing value is NaN; a value of a nominal column is the number of its\n"
-        "   category, and whatever else is missing. */\n"
-        f"void {name}_scores(const {precision} *x, {precision} *scores); "
+        f"   category, and whatever else is missing.{told} */\n"
+        f"{returned} {name}_scores(const {precision} *x, {precision} *scores); "
         f"/* x[{upper}_COLUMNS], scores[{upper}_LABELS] */\n"
     )
     if precision == "float":
@@ -110,6 +112,21 @@ def tolerance(model: Model) -> float:
 
 def _has_products(ensemble) -> bool:
     return len(ensemble.root) > ensemble.n_rounds
+
+
+def _is_abreast(model: Model) -> bool:
+    """Whether trees are walked together: where every row sees all of them."""
+    one_by_one = is_stumps(model) or _has_products(model.ensemble) or model.ensemble.is_curved
+    return not one_by_one and model.policy is None
+
+
+def _one_round(model: Model) -> str:
+    """Statements that add round t."""
+    if is_stumps(model):
+        return _STUMP_LOOP
+    if model.ensemble.is_curved:
+        return _CURVED_LOOP
+    return _product_loop(model) if _has_products(model.ensemble) else _ONE_TREE
 
 
 def _goes_right(ensemble, precision: str, nominal: bool) -> str:
@@ -188,12 +205,19 @@ def _walks(model, threshold, precision, nominal, numbers) -> list[str]:
         table(f"static const {precision} votes[][{ensemble.n_labels}]", [numbers(row) for row in ensemble.values]),
     ]  # fmt: skip
     roots = [str(root) for root in ensemble.root]
-    if _has_products(ensemble):
+    if _has_products(ensemble) or ensemble.is_curved:
         parts.append(table("static const int32_t first_term[]", [str(term) for term in ensemble.first_term]))
-    else:
+    if _is_abreast(model):
         roots += ["-1"] * (-len(roots) % _ABREAST)  # a leaf, which nobody adds
     parts.append(table(f"static const {index} roots[]", roots))
-    walk = _WALK if _has_products(ensemble) else _WALKS
+    if ensemble.is_curved:
+        parts += [
+            table("static const int32_t along[]", [str(column) for column in ensemble.along]),
+            table("static const int32_t degree[]", [str(degree) for degree in ensemble.degree]),
+            table(f"static const {precision} origin[]", [number(place, precision) for place in ensemble.origin]),
+            filled(_VOTE, REAL=precision),
+        ]
+    walk = _WALKS if _is_abreast(model) else _WALK
     return [*parts, filled(walk, REAL=precision, RIGHT=_right(ensemble, nominal), INDEX=index, ABREAST=str(_ABREAST))]
 
 
@@ -233,12 +257,44 @@ _STUMP_LOOP = """        const REAL *h = votes[t][side(&tests[t], x)];
             scores[k] += h[k];
 """
 
+_ONE_TREE = """        const REAL *h = votes[leaf_of(roots[t], x)];
+        for (k = 0; k < LABELS; k++)
+            scores[k] += h[k];
+"""
+
 _LOOP = """        int32_t node[ABREAST];
         int i;
         walk(roots + t, x, node);
         for (i = 0; i < ABREAST && t + i < ROUNDS; i++)
             for (k = 0; k < LABELS; k++)
                 scores[k] += votes[-1 - node[i]][k];
+"""
+
+
+# Votes are polynomials of a column (Horner).  ``volatile`` keeps a compiler from fusing what we round twice.
+_VOTE = """static REAL vote_of(int32_t leaf, int32_t term, int k, const REAL *x)
+{
+    int32_t power;
+    REAL place = 0, total = votes[leaf + degree[term]][k];
+    if (along[term] >= 0 && x[along[term]] == x[along[term]])
+        place = x[along[term]] - origin[leaf];
+    for (power = degree[term] - 1; power >= 0; power--) {
+        volatile REAL part = total * place;
+        total = part + votes[leaf + power][k];
+    }
+    return total;
+}
+"""
+
+_CURVED_LOOP = """        volatile REAL h[LABELS];
+        int32_t term;
+        for (term = first_term[t]; term < first_term[t + 1]; term++) {
+            int32_t leaf = leaf_of(roots[term], x);
+            for (k = 0; k < LABELS; k++)
+                h[k] = term == first_term[t] ? vote_of(leaf, term, k, x) : h[k] * vote_of(leaf, term, k, x);
+        }
+        for (k = 0; k < LABELS; k++)
+            scores[k] += h[k];
 """
 
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 import numpy as np
 
 from ..calibration import Formula
+from ..model.ensemble import CURVES
 from ..model.model import Model
 
 # The arrays of an ensemble that exporters know.  A newer one is refused, not left out.
@@ -21,12 +22,16 @@ class ExportError(ValueError):
     """The model has something that the form asked for cannot say; the message names it."""
 
 
-def exportable(given) -> Model:
+def exportable(given, *, curves: bool = False, policies: bool = False) -> Model:
     """The model of an estimator or a model, if exporters know all that it is made of.
 
     Parameters
     ----------
     given : fitted estimator or Model
+    curves : bool
+        Whether the exporter knows votes that are polynomials of a column.
+    policies : bool
+        Whether it knows policies, by which rows leave early.
 
     Raises
     ------
@@ -43,20 +48,25 @@ def exportable(given) -> Model:
             f"the base learner {learner!r} holds fitted classifiers of other packages, which cannot be exported; "
             "train with trees, stumps or products"
         )
-    for field in fields(ensemble):
-        if field.name not in _KNOWN and np.size(getattr(ensemble, field.name)) > 0:
-            raise ExportError(f"the base learner {learner!r} cannot be exported yet: no exporter knows {field.name!r}")
-    if model.policy is not None:
+    if ensemble.is_curved and not curves:
         raise ExportError(
-            "the model has a policy, by which rows leave early, and no exporter knows it; export the classifier that "
-            "it was made from"
+            f"the base learner {learner!r} votes with polynomials of a column (lines, splines), which only C in double "
+            "precision and Python files know"
+        )
+    for field in fields(ensemble):
+        if field.name not in CURVES and field.name not in _KNOWN and np.size(getattr(ensemble, field.name)) > 0:
+            raise ExportError(f"the base learner {learner!r} cannot be exported yet: no exporter knows {field.name!r}")
+    if model.policy is not None and not policies:
+        raise ExportError(
+            "the model has a policy, by which rows leave early, and only C in double precision knows it; export the "
+            "classifier that it was made from"
         )
     if model.before is not None:
         raise ExportError("the model starts from the scores of another one (init), which cannot be exported yet")
     nominal = np.isin(ensemble.feature, np.flatnonzero(n_categories(model) >= 0))
     if (nominal & (ensemble.set_start < 0)).any():
         raise ExportError(f"the base learner {learner!r} cannot be exported yet: it orders the categories of a column")
-    if ensemble.feature.size and ensemble.feature.max() >= model.columns.n:
+    if max(ensemble.feature.max(initial=-1), ensemble.along.max(initial=-1)) >= model.columns.n:
         raise ExportError(f"the base learner {learner!r} cannot be exported yet: it computes columns of its own")
     if model.kind.name not in KINDS:
         raise ExportError(f"targets of the kind {model.kind.name!r} cannot be exported yet; {', '.join(KINDS)} can")
@@ -138,6 +148,7 @@ def is_stumps(model: Model) -> bool:
     ensemble = model.ensemble
     return bool(
         len(ensemble.root) == ensemble.n_rounds
+        and not ensemble.is_curved
         and (ensemble.root >= 0).all()
         and (ensemble.child[ensemble.root] < 0).all()
     )

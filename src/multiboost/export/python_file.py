@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import __version__
 from ..disk import whole_file
+from ..model.ensemble import CURVES
 from ..model.model import Model
 from .exportable import ExportError, column_names, exportable, formulas_of
 
@@ -30,14 +31,15 @@ def to_python(model) -> str:
     ----------
     model : fitted estimator or Model
     """
-    model = exportable(model)
+    model = exportable(model, curves=True)
     ensemble = model.ensemble
-    arrays = {name: getattr(ensemble, name) for name in _ARRAYS}
+    arrays = {name: getattr(ensemble, name) for name in (*_ARRAYS, *(CURVES if ensemble.is_curved else ()))}
     return _TEMPLATE.format(
         version=__version__,
         digest=model.digest(),
         told=_literal(_told(model)),
         arrays="".join(f"    {name!r}: {_packed(array)},\n" for name, array in arrays.items()),
+        votes=_CURVES if ensemble.is_curved else _CONSTANTS,
         answers=_ANSWERS[model.kind.name],
     )
 
@@ -187,19 +189,37 @@ def _leaves(root, X):
         right = np.where(np.isnan(value), _A["missing_right"][k], right)
         node[rows] = _A["child"][k, right.astype(np.intp)]
 
+{votes}
 
 def _scores(X):
     X = _numbers(X)
     scores = np.tile(_A["initial"], (len(X), 1))
     for a, b in zip(_A["first_term"][:-1], _A["first_term"][1:]):
-        h = _A["values"][_leaves(_A["root"][a], X)]
+        h = _votes(a, X)
         for term in range(a + 1, b):
-            h = h * _A["values"][_leaves(_A["root"][term], X)]
+            h = h * _votes(term, X)
         scores += h
     return scores
 
 
 {answers}'''
+
+_CONSTANTS = """
+def _votes(term, X):
+    return _A["values"][_leaves(_A["root"][term], X)]
+"""
+_CURVES = '''
+def _votes(term, X):
+    """Polynomials of a column; a missing value is at the origin."""
+    leaf, degree, column = _leaves(_A["root"][term], X), _A["degree"][term], _A["along"][term]
+    total = _A["values"][leaf + degree]
+    if column >= 0:
+        place = X[:, column] - _A["origin"][leaf]
+        place = np.where(np.isnan(X[:, column]), 0.0, place)[:, None]
+        for power in range(degree - 1, -1, -1):
+            total = total * place + _A["values"][leaf + power]
+    return total
+'''
 
 _CHANCES = '''
 def _log_softmax(z):

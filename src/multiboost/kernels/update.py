@@ -34,6 +34,7 @@ class State(NamedTuple):
     scores: np.ndarray  # (n, K) float64, F
     pull: np.ndarray  # (n, K) float64, G
     curvature: np.ndarray  # (n, K) float64, H; (0, K) where H = |G|
+    sense: np.ndarray  # (n,) float64, -1 for samples of negative weight, else +1; (0,) where there are none
     level: np.ndarray  # (K,) float64, of the loss, for each label: which quantile, where Huber's loss bends, ...
     n_labels: int  # K
     task_start: np.ndarray  # (tasks + 1,) intp, labels of each task; (1,): no tasks
@@ -223,14 +224,46 @@ def quantise_calls(layout, payload, n_labels) -> Calls:
     return Calls(quantise=_quantiser(layout, payload, n_labels))
 
 
-def update_calls(sweep, state, layout, payload) -> Calls:
+@cache
+def _signed(sweep, steepest):
+    """The sweep of a loss where samples may have negative weights: their G and their loss change the sign.
+
+    H stays what it is of positive weights, so that denominators are safe; if the loss says how large it can be, it is
+    that large, for a step back from a minimum may not grow where the loss becomes flat.
+    """
+    positive = njit(**OPTIONS)(sweep)
+
+    def sweep_signed(state, first, last, shift, sums):
+        total_g, total_h, risk = 0.0, 0.0, 0.0
+        for i in range(first, last):
+            sums[1] = 0.0
+            positive(state, i, i + 1, shift, sums)
+            if state.sense[i] < 0:
+                for k in range(i * state.n_labels, (i + 1) * state.n_labels):
+                    state.pull[k] = -state.pull[k]
+                    if steepest > 0:
+                        sums[1] += steepest * abs(state.weighted[k]) - state.curvature[k]
+                        state.curvature[k] = steepest * abs(state.weighted[k])
+            total_g += sums[0]
+            total_h += sums[1]
+            risk += state.sense[i] * sums[2]
+        sums[0], sums[1], sums[2] = total_g, total_h, risk
+
+    return sweep_signed
+
+
+def update_calls(sweep, state, layout, payload, steepest=0.0) -> Calls:
     """What `advance` calls.
 
     sweep : function (state, first, last, shift, sums), see ``multiboost.losses``
     state : flat
+    steepest : the largest curvature of a pair of weight 1; 0 where it is not known
     """
     kinds = (typeof(state), types.intp, types.intp, types.float64, types.float64[::1])
-    made = compiled(sweep, *kinds, keep=is_ours(sweep)), kinds
+    ours = is_ours(sweep) and not state.sense.size
+    if state.sense.size:
+        sweep = _signed(sweep, steepest)
+    made = compiled(sweep, *kinds, keep=ours), kinds
     return Calls(sweep=made, quantise=_quantiser(layout, payload, state.n_labels))
 
 
@@ -317,7 +350,7 @@ def advance(tid, n_threads, sync, shifted, normalised, calls, state, leaf, offse
         total_h += sums[c, 1]
         risk += sums[c, 2]
     if shifted:
-        risk = np.exp(np.log(risk) + shift)
+        risk = np.copysign(np.exp(np.log(abs(risk)) + shift), risk)  # below 0 with negative weights
     if normalised:
         norm = 1.0 / total
         scale_g = unit

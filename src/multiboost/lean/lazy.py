@@ -69,6 +69,26 @@ def predict_lazily(model: Model, rows: Iterable, features: dict[Any, Callable[[A
     )  # fmt: skip
 
 
+def columns_asked(model: Model, rows: np.ndarray) -> np.ndarray:
+    """Which columns the model asks for on the way of each row, (n, columns) bool.
+
+    Parameters
+    ----------
+    model : Model
+    rows : ndarray (n, columns) float64
+        As tests see them.
+    """
+    if model.ensemble.phi:
+        raise ValueError("the model asks the classifiers of a FromClassifier, which need all columns")
+    walker, product = model.walker, np.empty(model.ensemble.n_labels)
+    asked = np.zeros(rows.shape, bool)
+    for x, known in zip(rows, asked, strict=True):
+        place, total = np.zeros(2, np.intp), model.ensemble.initial.copy()
+        while (wanted := walk_lazily(x, known, walker.sequence, walker.rules, product, total, place)) >= 0:
+            known[wanted] = True
+    return asked
+
+
 class _Columns:
     """The functions of a model's columns, and how often and how long they were called."""
 

@@ -84,6 +84,13 @@ class Loss(Plugin, ABC):
     def risk(self, scores: np.ndarray, target) -> float:
         """Weighted loss of scores F, (n, K)."""
 
+    def signed_risk(self, scores: np.ndarray, target) -> float:
+        """The same where samples may have negative weights, whose loss is subtracted."""
+        if target.sense is None:
+            return self.risk(scores, target)
+        parts = [(sign, np.flatnonzero(target.sense == sign)) for sign in (1.0, -1.0)]
+        return sum(sign * self.risk(scores[rows], target.part(rows)) for sign, rows in parts if rows.size)
+
     def levels(self, target) -> np.ndarray:
         """Numbers that ``sweep`` finds in ``state.level``: (K,), one for each label, if the loss says nothing else."""
         return np.zeros(target.n_labels)

@@ -21,7 +21,8 @@ from ..disk import whole_file
 from ..memory import need, size
 
 FORMAT = "multiboost-model"
-SCHEMA = 3  # of models with a policy; others are written as schema 2, which older versions read, too
+SCHEMA = 4  # of mixtures; what older versions can read is written in their schema
+POLICY_SCHEMA = 3  # of models with a policy
 PLAIN_SCHEMA = 2
 _HEADER = "header.json"
 # Zip entries carry a time; a fixed one makes equal models equal files.

@@ -14,12 +14,14 @@ from ..data import real as _real  # noqa: F401  registers
 from ..data.categories import Categories
 from ..data.kind import KINDS
 from ..data.kinds import LabelKind
+from ..data.ranked import Ranks
 from ..kernels.dtypes import NODE
 from ..memory import need
 from .before import Before
 from .ensemble import CURVES, Ensemble, EnsembleBuilder
+from .mixture import Mixture, Scorer
 from .model import Columns, Model
-from .modelfile import SCHEMA, ModelFileError, read_model, write_model
+from .modelfile import POLICY_SCHEMA, SCHEMA, ModelFileError, read_model, write_model
 from .policy import Policy
 
 # What comes of a header or of arrays that are not what they should be.
@@ -28,6 +30,7 @@ _MOST_COLUMNS = 1 << 26  # of a model; nothing larger could be trained
 _COLUMN = 64  # bytes that a column without a name costs whoever looks into a model
 _POLICY = ("cuts", "actions", "restart")
 _BEFORE = "before."  # what names of the arrays of the model before begin with
+_MIXTURE = ("models", "scorers", "tried")  # what headers of mixtures have
 
 
 def save(model: Model, path, more_header: dict | None = None, more_arrays: dict | None = None) -> None:
@@ -104,7 +107,7 @@ def _written(model: Model) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def _policy_header(policy: Policy) -> dict[str, Any]:
     """What a header says of a policy; the schema is a later one, so that no reader leaves the policy out."""
-    return {"schema": SCHEMA, "policy": {"state": policy.state, "about": policy.about}}
+    return {"schema": POLICY_SCHEMA, "policy": {"state": policy.state, "about": policy.about}}
 
 
 def _plain(classes: np.ndarray, what: str) -> np.ndarray:
@@ -114,6 +117,39 @@ def _plain(classes: np.ndarray, what: str) -> np.ndarray:
     if all(isinstance(c, str) for c in classes):
         return classes.astype(str)
     raise ValueError(f"{what} are Python objects ({type(classes[0]).__name__}); a model file holds numbers or text")
+
+
+def save_mixture(mixture: Mixture, path) -> None:
+    """Write a mixture: its models one after the other, and what reads them.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    path : str or path
+    """
+    written = [_written(model) for model in mixture.models]
+    header = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "estimator": mixture.estimator,
+        "parameters": mixture.parameters,
+        "c": float(mixture.c),
+        "models": [of_model for of_model, _ in written],
+        "scorers": [_scorer_header(scorer) for scorer in mixture.scorers],
+        "tried": sorted(mixture.tried),
+    }
+    arrays = {f"models.{i}.{name}": a for i, (_, inner) in enumerate(written) for name, a in inner.items()}
+    for j, scorer in enumerate(mixture.scorers):
+        learned = {} if scorer.calibration is None else scorer.calibration.arrays()
+        arrays |= {f"scorers.{j}.{name}": array for name, array in learned.items()}
+    arrays |= {f"tried.{name}": array for name, array in sorted(mixture.tried.items())}
+    write_model(path, header, arrays)
+
+
+def _scorer_header(scorer: Scorer) -> dict[str, Any]:
+    calibration = None if scorer.calibration is None else scorer.calibration.to_dict()
+    numbers = {name: float(getattr(scorer, name)) for name in ("slope", "low", "high", "reached")}
+    return {"model": scorer.model, "calibration": calibration, **numbers}
 
 
 def load(path) -> Model:
@@ -141,6 +177,81 @@ def load_with(path, more: tuple[str, ...] = ()) -> tuple[Model, dict[str, Any], 
         Names of arrays that are wanted besides those of the model.
     """
     header, arrays = read_model(path, lambda header, name: name in more or _is_known(header, name))
+    if "models" in header:
+        raise ModelFileError(
+            f"{path} is an ensemble of several models; load_model reads it, but what takes a single model does not"
+        )
+    return _checked(path, header, arrays), header, arrays
+
+
+def load_any(path) -> Model | Mixture:
+    """Read a model or a mixture.
+
+    Parameters
+    ----------
+    path : str or path
+    """
+    header, arrays = read_model(path, _is_known)
+    if "models" not in header:
+        return _checked(path, header, arrays)
+    try:
+        models = [
+            _checked(path, of_model, _inside(arrays, f"models.{i}.")) for i, of_model in _numbered(header["models"])
+        ]
+        found = Mixture(
+            models,
+            [
+                _read_scorer(given, models, _inside(arrays, f"scorers.{j}."))
+                for j, given in _numbered(header["scorers"])
+            ],
+            float(header["c"]),
+            str(header["estimator"]),
+            dict(header["parameters"]),
+            {name: arrays[f"tried.{name}"] for name in header["tried"]},
+        )
+        if not (np.isfinite(found.weights()).all() and all(_go_together(models[0], model) for model in models)):
+            raise ValueError("scorers")
+    except ModelFileError:
+        raise
+    except WRONG as error:
+        raise ModelFileError(f"{path} is not a whole ensemble of models: {error} is missing or wrong") from error
+    return found
+
+
+def _numbered(given) -> list[tuple[int, Any]]:
+    if not (isinstance(given, list) and given):
+        raise ValueError("models or scorers")
+    return list(enumerate(given))
+
+
+def _inside(arrays: dict[str, np.ndarray], begin: str) -> dict[str, np.ndarray]:
+    """Arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(begin): array for name, array in arrays.items() if name.startswith(begin)}
+
+
+def _go_together(one: Model, other: Model) -> bool:
+    """Whether two models give answers of the same kind, of the same columns."""
+    same = len(one.kind.classes) == len(other.kind.classes) and all(
+        np.array_equal(a, b) for a, b in zip(one.kind.classes, other.kind.classes, strict=True)
+    )
+    return same and isinstance(one.kind, Ranks) == isinstance(other.kind, Ranks) and one.columns.n == other.columns.n
+
+
+def _read_scorer(given: dict[str, Any], models: list[Model], arrays: dict[str, np.ndarray]) -> Scorer:
+    number = given["model"]
+    if type(number) is not int or not 0 <= number < len(models):
+        raise ValueError(f"model {number!r} of a scorer")
+    calibration = None if given["calibration"] is None else Calibration.of(given["calibration"], arrays)
+    found = Scorer(number, calibration, *(float(given[name]) for name in ("slope", "low", "high", "reached")))
+    kind = models[number].kind
+    tried = found.values(kind, np.zeros((1, kind.n_labels)))
+    if not np.isfinite(tried).all() or tried.shape != (1, 1 if isinstance(kind, Ranks) else kind.n_labels):
+        raise ValueError("scorers")
+    return found
+
+
+def _checked(path, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Model:
+    """A model of a header and arrays, whose numbers fit together."""
     try:
         model = _read(_of_today(header), arrays)
     except MemoryError as error:
@@ -159,12 +270,18 @@ def load_with(path, more: tuple[str, ...] = ()) -> tuple[Model, dict[str, Any], 
         if not sound:
             raise ModelFileError(f"{path} is damaged: its arrays do not fit together")
         part = None if part.before is None else part.before.model
-    return model, header, arrays
+    return model
 
 
 def _is_known(header: dict, name: str) -> bool:
     """Whether an array of a file is one of a model with this header."""
     group, _, rest = name.partition(".")
+    if "models" in header:
+        number, _, inner = rest.partition(".")
+        models = header["models"]
+        if group == "models" and isinstance(models, list) and number.isdecimal() and int(number) < len(models):
+            return isinstance(models[int(number)], dict) and _is_known(models[int(number)], inner)
+        return group in _MIXTURE[1:]
     if name.startswith(_BEFORE):
         before = header.get("before")
         return isinstance(before, dict) and _is_known(before, rest)
@@ -280,7 +397,7 @@ def _read_categories(arrays: dict[str, np.ndarray], n_features: int) -> list[Cat
 
 def _of_today(header: dict) -> dict:
     """A header of schema 1, which had no plan, as one of today."""
-    if header["schema"] > 1:
+    if header.get("schema", 2) > 1:  # models inside of mixtures say nothing
         return header
     votes, loss, subsample = header["votes"], header["loss"], float(header.get("subsample", 1.0))
     real = "newton" if loss == "logistic" else "z"
