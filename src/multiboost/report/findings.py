@@ -37,8 +37,6 @@ from ..evaluation.lean import LeanEvaluation, lean_evaluation
 from ..evaluation.learning import milestones
 from ..evaluation.measures import finite
 from ..evaluation.summary import DataSummary, data_summary, deciles
-from ..plugin import Plugin
-from ..samplers import AllColumns, Bandit
 
 MOST_LABELS = 30
 MOST_COLUMNS = 30
@@ -400,7 +398,7 @@ def _origin(clf, X_train, data_file, model_file, date) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in found.items() if value is not None]
 
 
-def _said(part: Plugin) -> str:
+def _said(part) -> str:
     """A part with its parameters."""
     found = dict(part.to_dict())
     return ", ".join([found.pop("name"), *(f"{name} {value}" for name, value in found.items())])
@@ -409,7 +407,7 @@ def _said(part: Plugin) -> str:
 def _utilities(clf) -> list[tuple[str, float, int]]:
     """What a bandit has learned of the columns, best first."""
     sampler, state = clf.plan_.columns, clf.model_.state
-    if not isinstance(sampler, Bandit) or "columns.count" not in state:
+    if not hasattr(sampler, "group") or "columns.count" not in state:
         return []
     count, total, names = state["columns.count"], state["columns.total"], column_names(clf)
     mean = total / np.maximum(count, 1)
@@ -432,7 +430,7 @@ def _settings(clf) -> list[tuple[str, str]]:
         ("rows of a round", f"{plan.subsample:g}" if plan.subsample < 1 else _said(plan.rows)),
         ("bins of a column", str(plan.max_bins)),
     ]
-    if not isinstance(plan.columns, AllColumns):
+    if plan.columns.name != "all":
         found[-1:-1] = [("columns of a round", _said(plan.columns))]
     if hasattr(clf, "votes"):
         found[3:3] = [("votes", clf.votes)]
