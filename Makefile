@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-probabilities bench-ranking bench-lean bench-files bench-export record-work clean lint format
+.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-probabilities bench-ranking bench-lean bench-files bench-large bench-export record-work clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -74,6 +74,9 @@ bench-export: $(VENV)/.bench
 
 bench-files: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.files
+
+bench-large: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.outofcore --folder bench-large-rows --out benchmarks/results/outofcore.json $(BENCH_ARGS)
 
 bench-table: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.table31 --validate
