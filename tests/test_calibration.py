@@ -231,6 +231,20 @@ class TestScaling:
         ours = {"Matrix": Matrix, "Diagonal": Diagonal}[name]().fit(z, y)
         np.testing.assert_allclose(ours.probabilities(z), theirs.predict_proba(softmax(z, axis=1)), atol=5e-3)
 
+    @pytest.mark.slow
+    def test_solver_of_probmetrics(self):
+        """The authors' own solver needs no torch; it is given our temperature, and the ridge that they name."""
+        saga = pytest.importorskip("probmetrics.saga", reason="probmetrics is not installed")
+        k, n = 3, 1000
+        z, y = scores(n, k)
+        ours = Matrix().fit(z, y)
+        x = np.hstack([np.log(softmax(ours.factor * z, axis=1)), np.ones((n, 1))])
+        theirs = saga.fit_matrix_scaling(
+            x, y.astype(np.int64), penalty="ridge", max_iter=2000, tol=1e-7, init_scaling=1.0, reg_intercept=k / n,
+            reg_diagonal=k / n, reg_off_diagonal=k * (k - 1) / n,
+        )  # fmt: skip
+        np.testing.assert_allclose(ours.probabilities(z), softmax(x @ np.asarray(theirs).T, axis=1), atol=2e-3)
+
 
 class TestQuadratic:
     def test_a_parabola_is_found(self):

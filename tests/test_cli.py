@@ -172,6 +172,8 @@ SETTINGS = [
     ("--base tree:6 --loss logistic --ridge 2 --learning-rate 0.3",
      {"base_learner": "tree:6", "loss": "logistic", "ridge": 2.0, "learning_rate": 0.3}),
     ("--base tree:5 --subsample 0.5 --seed 3", {"base_learner": "tree:5", "subsample": 0.5, "random_state": 3}),
+    ("--base tree:5 --row-sampler mvs:0.5 --column-sampler lazy:0.5",
+     {"base_learner": "tree:5", "row_sampler": "mvs:0.5", "column_sampler": "lazy:0.5"}),
     ("--base product:2 --votes discrete", {"base_learner": "product:2", "votes": "discrete"}),
     ("--base product:3", {"base_learner": "product:3"}),
     ("--base selector --votes discrete", {"base_learner": "selector", "votes": "discrete"}),

@@ -14,8 +14,8 @@ from ..criteria import CRITERIA, PULL, PULL_AND_CURVATURE, WEIGHTS, Criterion
 from ..data.layout import Layout
 from ..kernels.calls import Calls
 from ..kernels.dtypes import NODE, ROW, SIGN, lanes
-from ..kernels.edge import ROUNDED, Bounds, new_bounds
-from ..kernels.grow import growth_calls
+from ..kernels.edge import ROUNDED, Bounds, bounds_on, new_bounds
+from ..kernels.grow import growth_calls, needed_of
 from ..kernels.growing import Tree, new_subsets, new_tree
 from ..kernels.histogram import Payload, lanes_of_a_pass, loops_of
 from ..kernels.light_rows import SIZES, light_rows_last
@@ -29,6 +29,7 @@ from .classifier import BaseClassifier
 # Weight of the rows that bounds of the edge leave out, in units of the last edge.  Where columns are few it is less: a
 # row costs little there, but to search a column in vain costs as much as ever.
 _LIGHT, _LIGHT_NARROW, _NARROW = 2.0**-5, 2.0**-8, 40
+_PACKED = 0.5  # share of the columns up to which they are laid out anew for a round
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
 _NO_RIDGE = 1e-6  # of least squares, in units of the mean weight of a row
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
@@ -160,6 +161,21 @@ class Scratch:
             self._kept[key] = make()
         return self._kept[key]
 
+    def keep_of(self, owner, key: tuple, make: Callable[[], Any]):
+        """The same of things that belong to an owner: of each key, those of the last one are kept."""
+        if key not in self._kept or self._kept[key][0] is not owner:
+            self._kept[key] = owner, make()
+        return self._kept[key][1]
+
+    def room(self, key: tuple, size: int, dtype) -> np.ndarray:
+        """So many numbers, of no value; fresh memory only where more are asked for than ever before.
+
+        A system gives memory page by page, which takes longer than to write to it.
+        """
+        if key not in self._kept or self._kept[key].size < size:
+            self._kept[key] = np.empty(size, dtype)
+        return self._kept[key][:size]
+
     def lend(self, key: tuple, make: Callable[[], Any]) -> tuple[Any, Callable[[], None]]:
         """What belongs to one problem as long as that lives; and how to give it back."""
         free = self._free.setdefault(key, [])
@@ -182,8 +198,8 @@ class Problem:
         Of whatever is random in a base learner.
     edge : float
         Of the last round: bounds need not be much finer.
-    columns : ndarray (columns,) of bool or None
-        Those of the user's table that may be cut, None: all.
+    nodes : ndarray (m, columns) of bool or None
+        Those columns of the user's table that may be cut, None: all.  Node i of a tree may cut nodes[i % m].
     virtual : Virtual or None
         Where labels are those of a term of a product.
     wanted : ndarray (n, 1) or None
@@ -198,10 +214,15 @@ class Problem:
     team: Team
     seed: int = 0
     edge: float = 0.0
-    columns: np.ndarray | None = None
+    nodes: np.ndarray | None = None
     virtual: Virtual | None = None
     wanted: np.ndarray | None = None
     scratch: Scratch = field(default_factory=Scratch)
+
+    @property
+    def columns(self) -> np.ndarray | None:
+        """The columns that the first node may cut, (columns,) of bool; None: all."""
+        return None if self.nodes is None else self.nodes[0]
 
     @property
     def n_rows(self) -> int:
@@ -254,34 +275,35 @@ class Problem:
             longest = max(row, bounds.payload.width * bounds.payload.dense.itemsize) if bounds is not None else row
             dtype, n_threads = payload.dense.dtype, self.team.n_threads
             pool_bytes = _POOL_BYTES * row // longest
-            tree = new_tree(0, n_leaves, blocks, payload.width, dtype, n_threads, pool_bytes)
-            workspace = self.layout.workspace
-            tree = tree._replace(spare=workspace.zeros(self.n_rows, ROW), right=workspace.zeros(self.n_rows, np.bool_))
+            keep, workspace = self.scratch.keep, self.layout.workspace
+            tree = new_tree(0, n_leaves, blocks, payload.width, dtype, n_threads, pool_bytes, self.scratch.room)
+            tree = tree._replace(
+                spare=keep(("spare",), lambda: workspace.zeros(self.n_rows, ROW)),
+                right=keep(("right",), lambda: workspace.zeros(self.n_rows, np.bool_)),
+            )
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed, payload.width, dtype, n_threads)
             loops, bound_loops = loops_of(payload), None if bounds is None else loops_of(bounds.payload)
-            calls = growth_calls(
-                self.criterion.searched_as,
-                self.criterion.is_ours,
-                tree,
-                blocks,
-                payload,
-                loops,
-                bounds,
-                bound_loops,
-                subsets,
-            )
+            calls = self.scratch.keep(
+                ("calls", *alike, bounds is None, *needed_of(blocks, bounds is not None).values()),
+                lambda: growth_calls(
+                    self.criterion.searched_as, self.criterion.is_ours, tree, blocks, payload, loops, bounds,
+                    bound_loops, subsets,
+                ),
+            )  # fmt: skip
             return Growth(tree, subsets, calls, loops, bound_loops)
 
         # Loops depend on the lanes of a sample, which are fewer where only the true labels have one positive each.
-        key = ("growth", n_leaves, self.criterion.searched_as, payload.dense.dtype.num, payload.lanes)
-        growth = self.scratch.keep(key, make)
+        alike = self.criterion.searched_as, payload.dense.dtype.num, payload.lanes
+        growth = self.scratch.keep_of(self.layout, ("growth", self.layout.is_part, n_leaves, *alike), make)
         tree = growth.tree
         tree.found["slot"] = -1  # of blocks that are not searched nothing is found
-        tree.open[:], tree.open_block[:] = True, True
-        if self.columns is not None:
-            tree.open[:] = self.columns[blocks.column["feature"]]
-            tree.open_block[:] = [tree.open[block["slot"] : block["slot_end"]].any() for block in blocks.block]
-        return growth._replace(subsets=growth.subsets._replace(n_starts=cut.starts, constant=cut.constant))
+        is_open = np.ones((1, blocks.column.size), bool)
+        if self.nodes is not None:
+            is_open = np.ascontiguousarray(self.nodes[:, blocks.column["feature"]])
+        some: np.ndarray = is_open.max(axis=0)
+        tree.open_block[:] = [some[block["slot"] : block["slot_end"]].any() for block in blocks.block]
+        subsets = growth.subsets._replace(n_starts=cut.starts, constant=cut.constant)
+        return growth._replace(tree=tree._replace(open=is_open), subsets=subsets)
 
     def rows_for(self, tree: Tree) -> tuple[np.ndarray, Bounds | None]:
         """The samples in the order in which a tree is grown, and what is known of their weights."""
@@ -296,7 +318,7 @@ class Problem:
         places = tree.pool.shape[0]
         if places > 2:  # the root's histogram is kept for subtraction, so it needs all rows
             size = self.layout.blocks.n_rows * bounds.payload.width
-            pool = self.scratch.keep(("pool of bounds", places), lambda: np.empty((places, size), ROUNDED))
+            pool = self.scratch.room(("pool of bounds",), places * size, ROUNDED).reshape(places, size)
             return rows, bounds._replace(heavy=drawn.size, light=0, rounding=rounding, pool=pool)
         share = (_LIGHT if self.layout.blocks.column.size >= _NARROW else _LIGHT_NARROW) * self.edge
         sizes = np.zeros((2, SIZES), np.int64)
@@ -322,19 +344,62 @@ class Problem:
         """The same problem for some of the samples; those left out are given leaves, too."""
         return replace(self, rows=Rows(drawn.astype(ROW, copy=False), left_out.astype(ROW, copy=False)))
 
-    def on_columns(self, columns: np.ndarray | None) -> Problem:
-        """The same problem for some of the columns, a mask; None: all."""
-        return replace(self, columns=columns)
+    def counting(self, times: np.ndarray) -> Problem:
+        """The same problem where sample i counts ``times[i]`` times, (n,): its G and H are so many times as large."""
+        old = self.record
+        g = old.g * times[:, None]
+        h = old.h * times[:, None] if old.h.size else old.h
+        unit, total = 2.0 ** self.criterion.number(g.size)[1], float(np.abs(g).sum())
+        total_h = float(np.abs(h).sum()) if h.size else total
+        record = self._borrowed(
+            self.criterion, old.payload.one_hot, g=g, h=h, unit=unit, scale_g=unit / total if total > 0 else 0.0,
+            scale_h=unit / total_h if total_h > 0 else 0.0,
+        )  # fmt: skip
+        found = replace(self, record=record)
+        found._fill()
+        return found
 
-    def _borrowed(self, criterion: Criterion, **changes) -> Pull:
-        """A record with payloads of its own, which it gives back in the end."""
-        n_threads, n_chunks = self.team.n_threads, self.record.chunk_start.size - 1
+    def on_columns(self, columns: np.ndarray | None) -> Problem:
+        """The same problem for some of the columns.
+
+        Where they are few, they are laid out anew: then a round does not touch the others.
+
+        Parameters
+        ----------
+        columns : ndarray (columns,) or (m, columns) of bool, or None
+            See ``nodes``; None: all.
+        """
+        if columns is None:
+            return replace(self, nodes=None)
+        nodes = np.atleast_2d(columns)
+        some: np.ndarray = nodes.max(axis=0)
+        there = self.layout.blocks.column["feature"]
+        if not self.layout.has_parts or some[there].sum() > _PACKED * there.size:
+            return replace(self, nodes=nodes)
+        layout, bounds = self.layout.part(some), self.record.bounds
+        if bounds is not None:
+            bounds = bounds_on(bounds, layout.blocks, layout.first_bin) if layout.bounded else None
+        return replace(self, nodes=nodes, layout=layout, record=replace(self.record, bounds=bounds))
+
+    def turned(self, step: int) -> Problem:
+        """The same problem, with columns for node ``step`` where there were those for node 0."""
+        return self if self.nodes is None else replace(self, nodes=np.roll(self.nodes, -step, axis=0))
+
+    def _borrowed(self, criterion: Criterion, one_hot: bool = False, **changes) -> Pull:
+        """A record with payloads of its own, which it gives back in the end.
+
+        one_hot : whether its samples have the one positive label each that those of this payload have
+        """
+        n_threads, n_chunks, ours = self.team.n_threads, self.record.chunk_start.size - 1, self.record.payload
+        positive = ours.positive - np.int32(ours.half) if one_hot else None
 
         def make() -> tuple[Payload, Bounds | None]:
-            payload = new_payload(criterion, self.n_rows, self.n_labels, None, self.layout.workspace)
+            payload = new_payload(criterion, self.n_rows, self.n_labels, positive, self.layout.workspace)
             return payload, bounds_of(criterion, self.layout, self.n_labels, n_threads, n_chunks)
 
-        (payload, bounds), back = self.scratch.lend(("payload", criterion.name), make)
+        (payload, bounds), back = self.scratch.lend(("payload", criterion.name, one_hot, self.layout.bounded), make)
+        if bounds is not None and self.layout.is_part:
+            bounds = bounds_on(bounds, self.layout.blocks, self.layout.first_bin)
         record = replace(self.record, payload=payload, bounds=bounds, **changes)
         finalize(record, back)
         return record

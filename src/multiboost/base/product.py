@@ -48,7 +48,7 @@ class Product(BaseLearner):
         for step in range(_CYCLES * self.n_terms):
             term = step % self.n_terms
             others = [h for number, h in enumerate(found) if h is not None and number != term]
-            h = base.fit(problem.without(others))
+            h = base.fit(problem.without(others).turned(term))
             if h is None or (step > 0 and h.score <= best + _IMPROVEMENT * abs(best)):
                 break
             best, active = h.score, term

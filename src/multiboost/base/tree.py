@@ -17,6 +17,8 @@ from .product import Product
 from .stump import Cut, Stump
 from .touched import bytes_of_growth
 
+_KEPT_TOUCHED = 64  # samples of a node whose histogram is kept where most columns are searched only if touched
+
 
 class Tree(BaseLearner):
     """Hamming tree: cuts of a base learner, a vote vector in every leaf.
@@ -59,10 +61,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
         return None
     tree, subsets, calls, loops, bound_loops = problem.growth(n_leaves, cut)
     rows, bounds = problem.rows_for(tree)
-    # A histogram is kept for subtraction where building it anew costs more.  Building costs its samples' additions,
-    # subtraction the rows of the histogram, which are slow outside of the cache.
-    bytes_kept = blocks.n_rows * payload.width * payload.dense.itemsize
-    keep_rows = int((1.0 if bytes_kept < 1 << 20 else 3.0) * blocks.n_rows / max(1.0, layout.row_codes))
+    keep_rows = _keep_rows(layout, payload)
     leaf = problem.empty_leaf(1)
     exact = criterion.factorised and criterion.fine  # the fixed-point sums are as good as doubles, and votes need no H
     sums = np.empty((2, 0 if exact else n_leaves, apart(problem.n_labels, np.float64)))
@@ -116,6 +115,20 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
         sets=sets,
     )
     return BaseClassifier([dag], leaf, 0, sum_g, sum_h, criterion.score(sum_g, sum_h, votes))
+
+
+def _keep_rows(layout, payload) -> int:
+    """Samples of a node from which its histogram is kept for subtraction: where building it anew costs more.
+
+    Building costs its samples' additions, subtraction the rows of the histogram, which are slow outside of the cache.
+    Of touched columns these are only those that the smaller child touches, which is less than building costs.
+    """
+    block = layout.blocks.block
+    searched = int((block["origin_end"] - block["origin"])[block["touched"] == 0].sum())
+    if searched < layout.blocks.n_rows // 2:
+        return _KEPT_TOUCHED
+    bytes_kept = layout.blocks.n_rows * payload.width * payload.dense.itemsize
+    return int((1.0 if bytes_kept < 1 << 20 else 3.0) * layout.blocks.n_rows / max(1.0, layout.row_codes))
 
 
 def _sets_of(binner, node, tests, subsets) -> tuple[np.ndarray, np.ndarray]:

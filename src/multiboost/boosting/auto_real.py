@@ -15,7 +15,9 @@ from dataclasses import replace
 from ..data.binned import Binned
 from ..data.target import Target
 from ..kernels.team import Team
+from ..losses import Loss
 from ..samplers import AllRows, Share
+from ..steps import RateStep
 from .auto import Wishes
 from .comparison import TimeIsUp
 from .plan import Plan
@@ -24,11 +26,15 @@ from .trial import Trial
 _LEAVES = 8  # of the smallest trees
 _MORE_LEAVES = 3  # of the next larger ones, which take about twice the time
 _LEAF_ROWS = 25  # rows to a leaf, at least
-_WORTH = 0.01  # the share of the error that larger trees, or more rounds, must save
-_SHARE, _FEW = 0.5, 2000  # of the rows that each round sees; a table of fewer rows is seen whole
+_WORTH = 0.01  # the share of the error that larger trees must save
+_WORTH_ROUNDS = 0.0025  # and twice the rounds: all rows are more than those of the comparison, and bear more rounds
+_SHARE, _FEW = 0.5, 2000  # of the rows that each round sees; short runs see a table of fewer rows whole
 _OFFSET_ROWS = 20_000  # at most, for the offsets of quantiles
 _TRIAL_ROWS, _TRIAL_SHARE = 5000, 1 / 8  # that take part in the comparison: so many, or this share of a large table
-_ROUNDS, _MORE_ROUNDS = 100, 300  # the second where rounds 51 to 100 of the comparison are still worth it
+_SMALL, _SMALL_ROUNDS = 1000, 300  # rows too few for a comparison, and the rounds that they get
+_ROUNDS, _MOST_ROUNDS = 200, 800  # of others; the first are doubled up to the second where that is worth it
+_RATE, _FAST = 0.05, 0.1  # of the steps; the second of short runs: fewer rounds than ``_ROUNDS`` are asked for
+_HASTE = 2  # of usual steps: the comparison takes steps of so many times the size, and so many times fewer
 
 
 def choose_real_plan(wishes: Wishes, binned: Binned, target: Target, team: Team, rounds: int | None = None) -> Plan:
@@ -44,11 +50,18 @@ def choose_real_plan(wishes: Wishes, binned: Binned, target: Target, team: Team,
     rounds : int or None
         Rounds that the user asks for; None is left open.
     """
-    n = target.n_rows
-    assert wishes.loss is not None
-    plan = wishes.plan(wishes.loss, _LEAVES, Share(_SHARE) if n >= _FEW else AllRows())
+    n, loss = target.n_rows, wishes.loss
+    assert loss is not None
+    small, short = n <= _SMALL, rounds is not None and rounds < _ROUNDS
+    fast = short or type(loss).refit is not Loss.refit  # leaves that are refitted make rounds expensive
+    if wishes.learning_rate is None:
+        wishes = replace(wishes, learning_rate=_FAST if fast else _RATE)
+    rows = AllRows() if short and n < _FEW else Share(_SHARE)
+    plan = wishes.plan(loss, _LEAVES, rows)
+    plan = replace(plan, rounds=(_SMALL_ROUNDS if small else _ROUNDS) * _haste(plan) // _HASTE)
     try:
-        plan = _grown(plan, wishes, binned, target, team, rounds)
+        if not small and (wishes.leaves_open or rounds is None):
+            plan = _grown(plan, wishes.leaves_open, binned, target, team, rounds)
         if getattr(plan.loss, "quantiles", ()):
             n_folds = -(-_OFFSET_ROWS // max(1, min(n, _OFFSET_ROWS)))
             trial = Trial(binned, target, _OFFSET_ROWS, team, min(n_folds, 5))
@@ -58,18 +71,29 @@ def choose_real_plan(wishes: Wishes, binned: Binned, target: Target, team: Team,
     return plan
 
 
-def _grown(plan: Plan, wishes: Wishes, binned: Binned, target: Target, team: Team, rounds: int | None) -> Plan:
-    """The plan with trees as large, and with as many rounds, as the table is worth."""
-    if not wishes.leaves_open and rounds is not None:
-        return plan
+def _grown(plan: Plan, leaves_open: bool, binned: Binned, target: Target, team: Team, rounds: int | None) -> Plan:
+    """The plan with trees as large, and with as many rounds, as the table is worth.
+
+    Trees are compared after enough rounds that the larger ones have not only been faster.
+    """
     n = target.n_rows
     n_trial = int(min(n, max(_TRIAL_ROWS, _TRIAL_SHARE * n)))
-    trial = Trial(binned, target, n_trial, team)
-    while wishes.leaves_open and _MORE_LEAVES * plan.base_learner.n_leaves * _LEAF_ROWS <= n_trial:
-        larger = plan.with_leaves(_MORE_LEAVES * plan.base_learner.n_leaves)
-        if trial.errors(larger).sum() > (1.0 - _WORTH) * trial.errors(plan).sum():
+    haste, first = _haste(plan), _ROUNDS // _HASTE
+    first = first if rounds is None else min(rounds, first)
+    trial = Trial(binned, target, n_trial, team, 1, n_rounds=first)
+    best = plan if haste == 1 else replace(plan, step=RateStep(haste * plan.learning_rate))
+    while leaves_open and _MORE_LEAVES * best.base_learner.n_leaves * _LEAF_ROWS <= n_trial:
+        larger = best.with_leaves(_MORE_LEAVES * best.base_learner.n_leaves)
+        if trial.errors(larger).sum() > (1.0 - _WORTH) * trial.errors(best).sum():
             break
-        plan = larger
+        best = larger
     if rounds is None:
-        plan = replace(plan, rounds=_MORE_ROUNDS if trial.gets_better(plan, _WORTH) else _ROUNDS)
-    return plan
+        worth = _WORTH if haste == 1 else _WORTH_ROUNDS
+        found = haste * trial.rounds_worth(best, worth, _MOST_ROUNDS // _HASTE)
+        plan = replace(plan, rounds=max(found, haste * _ROUNDS) if n >= 2 * n_trial else found)
+    return replace(plan, base_learner=best.base_learner)
+
+
+def _haste(plan: Plan) -> int:
+    """How many rounds one of the comparison stands for."""
+    return _HASTE if plan.step == RateStep(_RATE) else 1

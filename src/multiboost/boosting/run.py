@@ -89,9 +89,13 @@ class Run:
         Why the run has ended before its last round; else empty.
     h : BaseClassifier or None
         Of the last round.
+    gamma : float
+        Its edge over all samples, in units of the total weight.
     drawn : ndarray of bool (n,) or None
         The samples that it was learned on; None: all.
-    drawn_columns : ndarray of bool (columns,) or None
+    times : ndarray of float (n,) or None
+        How often each of them counted; None: once.
+    drawn_columns : ndarray of bool (columns,) or (m, columns), or None
         The columns that it could cut; None: all.
     """
 
@@ -114,7 +118,7 @@ class Run:
         loss = plan.loss
         self.binned = binned
         criterion = CRITERIA.get(plan.criterion).of_run(plan.ridge, target.n_pairs)
-        layout = layout_of(criterion, binned, target, team, last)
+        layout = layout_of(criterion, binned, target, team, last and not plan.columns.needs_bins)
         before = start.ensemble if start is not None else None
         self.builder = EnsembleBuilder(plan.initial_scores(target) if before is None else before, binned.n_columns)
         if start is None:
@@ -126,14 +130,16 @@ class Run:
         names = HISTORY + (HELD_OUT if held_out is not None else ()) + (ON_DISK if binned.workspace.on_disk else ())
         self._past, self._names = {} if start is None else start.history, names
         self.history: dict[str, list[float]] = {}
-        for name in names:
+        for name in (*names, *self.columns.columns_of_history):
             self.begin_column(name)
         if held_out is not None:
             held_out.begin(self.builder.build(), team)
         self.stopped = ""
         self.consistent = True  # whether F and the rounds belong together: not in the middle of a round
         self.h: BaseClassifier | None = None
+        self.gamma = 0.0
         self.drawn: np.ndarray | None = None
+        self.times: np.ndarray | None = None
         self.drawn_columns: np.ndarray | None = None
         self._kept: list[dict] | None = None  # what was learned after every round, where a callback may go back to it
 
@@ -156,6 +162,12 @@ class Run:
     def pull(self) -> np.ndarray:
         """G of the training set, (n, K): weights times labels."""
         return self.weights.state.pull
+
+    @property
+    def curvature(self) -> np.ndarray | None:
+        """H of the training set, (n, K); None where it is |G|."""
+        found = self.weights.state.curvature
+        return found if found.size else None
 
     def pull_at(self, scores: np.ndarray) -> np.ndarray:
         """G of the training set at other scores than F, (n, K), but for a common factor."""
@@ -223,9 +235,13 @@ class Run:
     def _draw(self) -> Problem:
         """The problem of the round: what the samplers leave of it."""
         problem = self.problem
-        self.drawn, self.drawn_columns = self.rows.rows(self), self.columns.columns(self)
+        rows, self.drawn_columns = self.rows.rows(self), self.columns.columns(self)
+        self.drawn = None if rows is None else rows > 0
+        self.times = None if rows is None or rows.dtype == bool else rows
         if self.drawn is not None:
             problem = problem.on_rows(np.flatnonzero(self.drawn).astype(ROW), np.flatnonzero(~self.drawn).astype(ROW))
+        if self.times is not None:
+            problem = problem.counting(self.times)
         if self.drawn_columns is not None:
             problem = problem.on_columns(self.drawn_columns)
         return problem
@@ -235,7 +251,7 @@ class Run:
         h = self.plan.base_learner.fit(problem)
         if h is None or not h.votes.any():
             return h, 0.0
-        seen = problem.rows.left_out.size == 0 and not h.is_curved
+        seen = problem.rows.left_out.size == 0 and self.times is None and not h.is_curved
         return h, h.edge if seen else h.edge_of_all(self.pull)
 
     def _stepped(self, problem: Problem) -> tuple[BaseClassifier | None, float, float]:
@@ -247,7 +263,7 @@ class Run:
         elif self.weights.is_useless(edge):
             self.stopped = "no base classifier has a positive edge"
         else:
-            h = self.weights.refitted(h, self.drawn)
+            h = self.weights.refitted(h, self.drawn, self.times)
             if problem.criterion.abstains:
                 h, edge = h.abstaining(self.pull, problem.criterion.voters)
             alpha = self.step.size(h, edge / h.voting, self)  # the edge of what votes
@@ -259,13 +275,13 @@ class Run:
         problem = self._draw()
         h, edge, alpha = self._stepped(problem)
         if problem is not self.problem and self.stopped:  # a bad sample says nothing about the others
-            problem, self.drawn, self.drawn_columns = self.problem, None, None
+            problem, self.drawn, self.times, self.drawn_columns = self.problem, None, None, None
             h, edge, alpha = self._stepped(problem)
         searched = perf_counter()
         if h is None or self.stopped:
             return False
         z = np.nan
-        if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0:
+        if not self.plan.loss.has_curvature and problem.rows.left_out.size == 0 and self.times is None:
             leaves = not h.is_curved and h.voting == 1.0  # then sums over leaves are enough
             z = problem.criterion.z(h.sum_g, h.sum_h, alpha * h.votes) if leaves else h.z(self.pull, alpha)
         self._add(h.scaled(alpha), edge, alpha, z, searched - begin)
@@ -283,6 +299,7 @@ class Run:
     def _add(self, h: BaseClassifier, edge: float, alpha: float, z: float, search: float) -> None:
         """F += h, and a line of the history."""
         begin = perf_counter()
+        self.gamma = edge / self.weights.total if self.weights.total > 0 else 0.0
         self.weights.add(h, edge)
         self.n_rounds += 1
         row = [edge, alpha, z, self.risk, self.training_error, search, perf_counter() - begin]
@@ -300,6 +317,8 @@ class Run:
         self.h = h
         self.rows.learn(self)
         self.columns.learn(self)
+        for name, value in zip(self.columns.columns_of_history, self.columns.line(), strict=True):
+            self.history[name].append(value)
         self.builder.append(h)
         h.forget_samples()
         if self._kept is not None:

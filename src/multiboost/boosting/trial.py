@@ -57,15 +57,24 @@ class Trial:
         Folds that are held out in turn; None: all of a small table, else one.
     of : int
         Folds that there are.
+    n_rounds : int
+        Of a comparison.
     """
 
     def __init__(
-        self, binned: Binned, target: Target, n_rows: int, team: Team, n_folds: int | None = None, of: int = _FOLDS
+        self,
+        binned: Binned,
+        target: Target,
+        n_rows: int,
+        team: Team,
+        n_folds: int | None = None,
+        of: int = _FOLDS,
+        n_rounds: int = _ROUNDS,
     ):
         self._comparison = current()
         self._comparison.starts()
         self._rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
-        self.team, self.n_rows, self._binned = team, binned.n_rows, binned
+        self.team, self.n_rows, self._binned, self._n_rounds = team, binned.n_rows, binned, n_rounds
         self._labels = target.take(self._rows)
         self._of = min(of, self._rows.size)
         if n_folds is None:
@@ -120,7 +129,7 @@ class Trial:
         while made < self._of and sum(part.target.n_rows for part in found) < _ENOUGH:
             fold = self._folds(made, made + 1)[0]
             try:
-                found.append(self._run(Run(plan, fold.binned, fold.labels, self.team), fold, _ROUNDS))
+                found.append(self._run(Run(plan, fold.binned, fold.labels, self.team), fold, self._n_rounds))
             except TimeIsUp:  # fewer rows have to do
                 break
             made += 1
@@ -137,16 +146,22 @@ class Trial:
             if key not in self._begun:
                 self.begin(plan)
             runs = self._begun[key]
-            self._held_out[key] = [self._run(run, fold, _ROUNDS) for run, fold in zip(runs, self.folds, strict=True)]
+            n_rounds = self._n_rounds
+            self._held_out[key] = [self._run(run, fold, n_rounds) for run, fold in zip(runs, self.folds, strict=True)]
         return self._held_out[key]
 
-    def gets_better(self, plan: Plan, share: float) -> bool:
-        """Whether as many rounds again save more than a share of the error that the first ones leave."""
-        first, second = float(self.errors(plan).sum()), 0.0
-        for run, fold in zip(self._begun[plan.digest()], self.folds, strict=True):
-            run.run(_ROUNDS, [self._comparison])
-            second += float(fold.held_out_labels.errors(fold.scores(run, self.team)).sum())
-        return second < (1.0 - share) * first
+    def rounds_worth(self, plan: Plan, share: float, most: int) -> int:
+        """Rounds: doubled as long as the second half saves more than a share of the error that the first one leaves."""
+        error, n_rounds = float(self.errors(plan).sum()), self._n_rounds
+        while 2 * n_rounds <= most:
+            before, error = error, 0.0
+            for run, fold in zip(self._begun[plan.digest()], self.folds, strict=True):
+                run.run(n_rounds, [self._comparison])
+                error += float(fold.held_out_labels.errors(fold.scores(run, self.team)).sum())
+            if error > (1.0 - share) * before:
+                break
+            n_rounds *= 2
+        return n_rounds
 
     def offsets(self, plan: Plan, n_rounds: int) -> tuple[float, ...]:
         """What to add to each quantile so that it is one of other rows, too.

@@ -127,14 +127,18 @@ class Weights:
         """Whether a base classifier of this edge is no better than a coin."""
         return edge < LEAST_EDGE * self.total
 
-    def refitted(self, h: BaseClassifier, drawn: np.ndarray | None = None) -> BaseClassifier:
+    def refitted(
+        self, h: BaseClassifier, drawn: np.ndarray | None = None, times: np.ndarray | None = None
+    ) -> BaseClassifier:
         """h with the leaf values that the loss asks for, if it does; products and curves have none of their own.
 
         drawn : the samples of the round, (n,) bool; None: all
+        times : how often each of them counts, (n,); None: once
         """
         if len(h.terms) > 1 or h.is_curved:
             return h
-        values = self.loss.refit(h.leaf[0], len(h.votes), self.state, drawn)
+        state = self.state if times is None else self.state._replace(weighted=self.state.weighted * times[:, None])
+        values = self.loss.refit(h.leaf[0], len(h.votes), state, drawn)
         return h if values is None else h.with_votes(values)
 
     def add(self, h: BaseClassifier, edge: float = 0.0) -> None:

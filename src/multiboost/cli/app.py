@@ -171,6 +171,8 @@ def train(
     learning_rate: _parameter("learning_rate") = None,
     init: _parameter("init") = None,
     subsample: _parameter("subsample") = None,
+    row_sampler: _parameter("row_sampler") = None,
+    column_sampler: _parameter("column_sampler", "all") = None,
     weighting: _parameter("weighting", "auto") = None,
     negative_weights: _parameter("negative_weights", "error") = None,
     max_bins: _parameter("max_bins", "256") = None,

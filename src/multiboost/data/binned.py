@@ -178,6 +178,11 @@ class Binned:
         return self._table if self._rows is None else self._table.take(self._rows)
 
     @property
+    def has_columns(self) -> bool:
+        """Whether the columns are here, and not given away."""
+        return self._columns is not None
+
+    @property
     def columns(self) -> list[BinnedColumn | None]:
         if self._columns is None:
             raise RuntimeError("these bins were given away to a layout; make the layout with last=False to keep them")

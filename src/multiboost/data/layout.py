@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
 
-from ..kernels.binning import pack_sparse, quantile_ends
+from ..kernels.binning import count_rows, pack_dense, pack_sparse, quantile_ends
 from ..kernels.blocks import BLOCK, COLUMN, Blocks
 from ..kernels.dtypes import CODE
 from ..workspace import InMemory
@@ -18,11 +19,12 @@ _SPARSE_GAIN = 12.0  # codes per row that leaving bins out must save, or it does
 _BLOCK_BYTES = 600_000  # of a block's histogram: about a second-level cache
 _BLOCK_CODES = 65536  # what a code can number
 _BINS_SPACE = 6  # bins of sparse columns are kept, too, where they take at most so many times the space of the codes
-_PART = 1 << 15  # rows of columns on the disk that are packed together
 _TWO_BLOCKS = 16  # columns for each thread from which there are two blocks for each
+_TOUCHED = 16  # columns for each value of a row from which leaves look at the touched ones only
 _COARSE_BINS = 24  # columns of more bins may be searched eight bins at a time first
 _COARSE_ROWS = 4  # and are, where together they have more than a bin for so many rows
 WIDE, _LONG = 40, 256  # columns of a table, or bins of a column, from which bounds of the edge pay
+_TILE = 512 << 10  # bytes of a dense block that are written at once, so that they stay in the cache
 _GROUPS = 256  # of the bins of a column, that have bounds; and some smaller ones towards its ends, see `_tails`:
 _TAIL, _SHORTEST = 0.3, 32  # samples of such a group, in units of those outside of it; and how much smaller it may be
 
@@ -43,11 +45,15 @@ class Layout:
     last : bool
         Whether nobody else needs the columns of ``binned``: they are freed one by one while blocks are packed, which
         saves half of the peak memory.
+    columns : ndarray (columns,) of bool or None
+        Those that are laid out; None: all.
 
     Attributes
     ----------
     binned : Binned
     blocks : Blocks
+    is_part : bool
+        Whether it has some of the columns only.
     bounded : bool
         Whether edges of cuts are bounded before they are searched exactly, see ``kernels.edge``.
     first_bin : ndarray of intp
@@ -58,13 +64,26 @@ class Layout:
         Mean number of stored codes per row: the work of one pass over the table.
     """
 
-    def __init__(self, binned: Binned, row_bytes: int, n_threads: int = 1, coarse: bool = False, last: bool = False):
+    def __init__(
+        self,
+        binned: Binned,
+        row_bytes: int,
+        n_threads: int = 1,
+        coarse: bool = False,
+        last: bool = False,
+        columns: np.ndarray | None = None,
+    ):
         self.binned = binned
+        self.is_part = columns is not None
+        self._made_with = row_bytes, n_threads, coarse
         # Bounds take two more passes over the payload, too much where columns are few and short; coarse blocks cannot
         # do without.
-        is_long = any(bins.n_bins > _LONG and not bins.nominal for bins in binned.binner.columns)
-        self.bounded = coarse or binned.n_columns >= WIDE or is_long
-        slots = _slots(binned.give_away() if last else binned.columns, binned.n_rows)
+        chosen = np.arange(binned.n_columns) if columns is None else np.flatnonzero(columns)
+        is_long = any(bins.n_bins > _LONG and not bins.nominal for bins in (binned.binner.columns[j] for j in chosen))
+        self.bounded = coarse or chosen.size >= WIDE or is_long
+        given = binned.give_away() if last else binned.columns
+        slots = _slots([(int(j), given[j]) for j in chosen], binned.n_rows)
+        del given
         if coarse:
             _make_coarse(slots, binned.n_rows)
         elif self.bounded:
@@ -75,8 +94,23 @@ class Layout:
         slots = [slot for block in blocks for slot in block]
         self.first_bin = np.concatenate([np.zeros(0, np.intp), *(slot.first_bins() for slot in slots)])
         self.blocks = _packed(blocks, binned.n_rows, binned.workspace)
-        self.grouped = any(slot.value_rows < slot.of.n_bins and not slot.of.nominal for slot in slots)
+        self.grouped = any(slot.value_rows < slot.n_bins and not slot.of.nominal for slot in slots)
         self.row_codes = self.blocks.codes.size / max(1, binned.n_rows)
+
+    def part(self, columns: np.ndarray) -> Layout:
+        """A layout of some of the columns: what is not in it is not touched.
+
+        Parameters
+        ----------
+        columns : ndarray (columns,) of bool
+        """
+        row_bytes, n_threads, coarse = self._made_with
+        return Layout(self.binned, row_bytes, n_threads, coarse, columns=columns)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether `part` can make others of it."""
+        return not self.is_part and self.binned.has_columns
 
     @property
     def table(self) -> Table:
@@ -107,6 +141,8 @@ class _Slot:
     column : BinnedColumn
         Deleted when it has been packed.
     of : ColumnBins or NominalBins
+    n_bins : int
+        Of its values.
     n_rows : int
         Samples.
     sparse : bool
@@ -121,6 +157,8 @@ class _Slot:
         self.feature = feature
         self.column = column
         self.of = column.of
+        # Asked for often, in thousands of columns.
+        self.n_bins, self.missing = self.of.n_bins, self.of.missing
         self.n_rows = n_rows
         self.sparse = False
         self.shift = 0
@@ -134,12 +172,12 @@ class _Slot:
     @property
     def is_wide(self) -> bool:
         """Whether a code does not fit into 16 bits."""
-        return self.of.n_bins + self.of.missing > _BLOCK_CODES
+        return self.n_bins + self.missing > _BLOCK_CODES
 
     @property
     def n_values(self) -> int:
         """Codes of its values: one for each bin, or for each group."""
-        return self.of.n_bins if self.ends is None else self.ends.size
+        return self.n_bins if self.ends is None else self.ends.size
 
     @property
     def value_rows(self) -> int:
@@ -149,7 +187,7 @@ class _Slot:
     @property
     def n_codes(self) -> int:
         """Codes that it takes in a block: those of whole histogram rows, one of them for missing values."""
-        return (self.value_rows + self.of.missing) << self.shift
+        return (self.value_rows + self.missing) << self.shift
 
     @property
     def n_stored(self) -> int:
@@ -159,23 +197,27 @@ class _Slot:
     @property
     def last(self) -> int:
         """Code of missing values, or of the last bin, counted from its first code."""
-        return self.value_rows << self.shift if self.of.missing else self.n_values - 1
+        return self.value_rows << self.shift if self.missing else self.n_values - 1
 
     @property
     def frequent(self) -> int:
         """The bin, or group of bins, that is left out; -1 where there is none."""
-        return int(self.code_of_bin()[self.column.frequent]) if self.sparse else -1
+        return int(self.code_of_bin[self.column.frequent]) if self.sparse else -1
 
+    @cached_property
     def code_of_bin(self) -> np.ndarray:
         """(n_bins + 1,) codes of the bins, and of missing values, counted from its first code."""
-        bins = np.arange(self.of.n_bins)
-        return np.append(bins if self.ends is None else np.searchsorted(self.ends, bins), self.last)
+        codes = np.arange(self.n_bins + 1)
+        if self.ends is not None:
+            codes[:-1] = np.searchsorted(self.ends, codes[:-1])
+        codes[-1] = self.last
+        return codes
 
     def first_bins(self) -> np.ndarray:
         """First bin of each of its histogram rows; that of missing values is last."""
-        firsts = np.arange(self.of.n_bins) if self.ends is None else np.append(0, self.ends[:-1] + 1)
+        firsts = np.arange(self.n_bins) if self.ends is None else np.append(0, self.ends[:-1] + 1)
         firsts = firsts[:: 1 << self.shift]
-        return np.append(firsts, self.of.n_bins) if self.of.missing else firsts
+        return np.append(firsts, self.n_bins) if self.of.missing else firsts
 
     def group(self) -> None:
         """Group the bins, if they are many.
@@ -183,9 +225,9 @@ class _Slot:
         Groups have about as many samples each, frequent bins are alone, and towards the ends of the column groups are
         smaller.
         """
-        if self.of.nominal or self.of.n_bins <= _GROUPS:
+        if self.of.nominal or self.n_bins <= _GROUPS:
             return
-        count = self.column.count(self.n_rows)[: self.of.n_bins].astype(np.float64)
+        count = self.column.count(self.n_rows)[: self.n_bins].astype(np.float64)
         self.ends = np.union1d(quantile_ends(count, _GROUPS), _tails(count))
 
 
@@ -204,10 +246,10 @@ def _tails(count: np.ndarray) -> np.ndarray:
     return ends[(ends >= 0) & (ends < count.size)]
 
 
-def _slots(columns: list[BinnedColumn | None], n_rows: int) -> list[_Slot]:
+def _slots(columns: list[tuple[int, BinnedColumn | None]], n_rows: int) -> list[_Slot]:
     """The columns that can be cut, sparse where leaving out frequent bins pays."""
-    slots = [_Slot(j, column, n_rows) for j, column in enumerate(columns) if column is not None]
-    shorter = [slot for slot in slots if slot.column.rows is not None and slot.of.n_bins < _BLOCK_CODES]
+    slots = [_Slot(j, column, n_rows) for j, column in columns if column is not None]
+    shorter = [slot for slot in slots if slot.column.rows is not None and slot.n_bins < _BLOCK_CODES]
     pays = sum(n_rows - slot.column.bins.size for slot in shorter) >= _SPARSE_GAIN * n_rows
     for slot in shorter:
         slot.sparse = pays
@@ -216,10 +258,10 @@ def _slots(columns: list[BinnedColumn | None], n_rows: int) -> list[_Slot]:
 
 def _make_coarse(slots: list[_Slot], n_rows: int) -> None:
     """Let eight codes share a histogram row in columns of many bins, where that pays."""
-    long = [slot for slot in slots if not slot.of.nominal and slot.of.n_bins > _COARSE_BINS]
-    long = [slot for slot in long if slot.of.n_bins + 8 * slot.of.missing <= _BLOCK_CODES]
+    long = [slot for slot in slots if not slot.of.nominal and slot.n_bins > _COARSE_BINS]
+    long = [slot for slot in long if slot.n_bins + 8 * slot.of.missing <= _BLOCK_CODES]
     # To search a node costs its bins, or in coarse blocks a few passes over its rows.
-    if _COARSE_ROWS * sum(slot.of.n_bins for slot in long) > n_rows:
+    if _COARSE_ROWS * sum(slot.n_bins for slot in long) > n_rows:
         for slot in long:
             slot.shift = 3
 
@@ -294,7 +336,14 @@ def _block_records(blocks: list[list[_Slot]], n_rows: int) -> np.ndarray:
     record["origin"], record["origin_end"] = rows[:-1], rows[1:]
     record["nominal"] = [slot.of.nominal for slot in first]
     record["wide"] = [slot.is_wide for slot in first]
+    record["touched"] = [_leaves_touch_few(block, n_rows) for block in blocks]
     return record
+
+
+def _leaves_touch_few(block: list[_Slot], n_rows: int) -> bool:
+    """Whether leaves look at touched columns only: a row has values in a small part of the block's columns."""
+    plain = block[0].sparse and not block[0].of.nominal and block[0].shift == 0
+    return plain and _TOUCHED * sum(slot.n_stored for slot in block) <= n_rows * len(block)
 
 
 def _column_records(blocks: list[list[_Slot]], kept: list[bool], n_rows: int) -> np.ndarray:
@@ -304,9 +353,9 @@ def _column_records(blocks: list[list[_Slot]], kept: list[bool], n_rows: int) ->
     record["feature"] = [slot.feature for slot in slots]
     record["code"] = [code for block in blocks for code in _begins([slot.n_codes for slot in block])[:-1]]
     record["last"] = record["code"] + [slot.last for slot in slots]
-    record["n_bins"] = [slot.of.n_bins for slot in slots]
+    record["n_bins"] = [slot.n_bins for slot in slots]
     record["n_rows"] = [slot.value_rows for slot in slots]
-    record["missing"] = [slot.of.missing for slot in slots]
+    record["missing"] = [slot.missing for slot in slots]
     record["frequent"] = [slot.frequent for slot in slots]
     record["nominal"] = [slot.of.nominal for slot in slots]
     record["at"] = np.where(kept, _begins([n_rows * one for one in kept])[:-1], -1)
@@ -320,20 +369,21 @@ def _write_codes(block: list[_Slot], record: np.void, first_code: np.ndarray, pa
         bins = block[0].column.full(n_rows)
         codes[: 2 * n_rows : 2], codes[1 : 2 * n_rows : 2] = bins & 0xFFFF, bins >> 16
         return
-    code_of_bin = [(first + slot.code_of_bin()).astype(CODE) for slot, first in zip(block, first_code, strict=True)]
+    code_of_bin = [(first + slot.code_of_bin).astype(CODE) for slot, first in zip(block, first_code, strict=True)]
     if not block[0].sparse:
-        by_row = codes[: n_rows * len(block)].reshape(n_rows, len(block))
-        parts = [slice(0, n_rows)]
-        if all(slot.column.rows is None for slot in block):  # side by side: every page is written once
-            parts = [slice(first, first + _PART) for first in range(0, n_rows, _PART)]
-        for part in parts:
+        # Side by side: every page is written once.  Where columns have to be filled up first, one after the other.
+        step = max(1, _TILE // (len(block) * codes.itemsize))
+        if any(slot.column.rows is not None for slot in block):
+            step = n_rows
+        for first in range(0, n_rows, step):
             for k, slot in enumerate(block):
-                by_row[part, k] = code_of_bin[k][slot.column.full(n_rows)[part]]
+                last = min(first + step, n_rows)
+                pack_dense(slot.column.full(n_rows), code_of_bin[k], first, last, len(block), k, codes)
         return
     begins = packed.row_start[record["first"] : record["first"] + n_rows + 1]
     for slot in block:
-        begins[1:][slot.column.rows] += 1
+        count_rows(slot.column.rows, begins)
     np.cumsum(begins, out=begins)
     free = begins[:-1].copy()
     for k, slot in enumerate(block):
-        pack_sparse(slot.column.rows, code_of_bin[k][slot.column.bins], codes, free)
+        pack_sparse(slot.column.rows, slot.column.bins, code_of_bin[k], codes, free)

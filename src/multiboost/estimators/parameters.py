@@ -131,8 +131,9 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "eps", "float or None",
-            "How near a base regressor must come to be right about a row, in units of y.  None is the distance "
-            "within which the first one has nine tenths of the rows.",
+            "Of median boosting: how near a base regressor must come to be right about a row, in units of y; None is "
+            "the distance within which the first one has nine tenths of the rows.  Of FilterBoost: the error at which "
+            "it ends.",
             float, 0, above=True, is_open=True,
         ),
         Parameter(
@@ -167,13 +168,15 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "row_sampler", "str, RowSampler or None",
-            "Which samples a round sees: the name of a registered sampler, or a RowSampler.  None is ``subsample``.",
-            is_open=True,
+            'Which samples a round sees: "all", "share", "mvs" or the name of a registered sampler, or a RowSampler.  '
+            'A number after a colon is its share, as in "mvs:0.2".  None is ``subsample``.',
+            is_open=True, option="row_sampler", short="all, share:0.5 or mvs:0.2; else that of --subsample.",
         ),
         Parameter(
             "column_sampler", "str, ColumnSampler or None",
-            "Which columns a round may cut: the name of a registered sampler, or a ColumnSampler.  None is all.",
-            is_open=True,
+            'Which columns a round may cut: "all", "lazy", "ucb", "exp3p" or the name of a registered sampler, or a '
+            'ColumnSampler.  A number after a colon is its size, as in "lazy:0.1" or "ucb:20".  None is all.',
+            is_open=True, option="column_sampler", short="all, lazy:0.1, ucb:10 or exp3p:10.",
         ),
         Parameter(
             "init", 'None, "constant", float, list of float or fitted estimator',
@@ -333,6 +336,26 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("min_rounds", "int", "Base classifiers of a stage, at least.", int, 1),
         Parameter("max_rounds", "int", "Base classifiers of a stage, at most.", int, 1),
         Parameter("initial_value", "float", "Of all state-action pairs; a large one makes the learner curious.", float),
+        Parameter(
+            "oracle", "iterator or callable",
+            "What delivers examples: an iterator of batches (X, y), or a function that returns the next one.  It may "
+            "be endless.  A model file does not hold it.",
+        ),
+        Parameter(
+            "delta", "float", "How likely it may be that what FilterBoost promises is wrong.", float, 0, 1, above=True,
+        ),
+        Parameter(
+            "tau", "float",
+            "How well edges have to be known: of a base classifier's edge at least a part of 1 / (1 + 2 tau) is used.",
+            float, 0, 1, above=True,
+        ),
+        Parameter(
+            "sample", "int", "Round t is learned on so many accepted examples times ln(t + 1).", int, 1,
+        ),
+        Parameter(
+            "max_accepted", "int",
+            "Accepted examples on which one edge is measured, at most: a smaller edge is taken for none.", int, 1,
+        ),
         Parameter(
             "warm_start", "bool", "Whether ``fit`` goes on from the rounds it has, up to ``n_estimators``.",
         ),

@@ -117,14 +117,37 @@ def digitise(values, cuts, n_bins, bins):
 
 
 @njit(**OPTIONS)
-def pack_sparse(rows, found, codes, free):
+def pack_dense(bins, code_of_bin, first, last, stride, place, codes):
+    """Write one column's codes into rows ``first`` to ``last`` of a dense block.
+
+    bins : of all rows
+    code_of_bin : CODE, of each bin
+    stride, place : codes of a row, and which of them is the column's
+    codes : OUT, of the block
+    """
+    at = np.uintp(first) * np.uintp(stride) + np.uintp(place)
+    for i in range(np.uintp(first), np.uintp(last)):
+        codes[at] = code_of_bin[np.uintp(bins[i])]
+        at += np.uintp(stride)
+
+
+@njit(**OPTIONS)
+def count_rows(rows, begins):
+    """Add one to begins[i + 1] for every row i."""
+    for k in range(rows.size):
+        begins[np.uintp(rows[k]) + np.uintp(1)] += np.uint32(1)
+
+
+@njit(**OPTIONS)
+def pack_sparse(rows, bins, code_of_bin, codes, free):
     """Append one column's codes to their rows in a sparse block.
 
-    found : the codes, of these rows
+    bins : of these rows
+    code_of_bin : CODE, of each bin
     codes : OUT, of the block
     free : IN and OUT, the next place of every row
     """
     for k in range(rows.size):
-        i = np.intp(rows[k])
-        codes[np.intp(free[i])] = found[k]
-        free[i] += 1
+        i = np.uintp(rows[k])
+        codes[np.uintp(free[i])] = code_of_bin[np.uintp(bins[k])]
+        free[i] += np.uint32(1)

@@ -43,6 +43,7 @@ BLOCK = np.dtype(
         ("origin_end", np.intp),
         ("nominal", np.intp),  # 1 where its columns are nominal
         ("wide", np.intp),  # 1 where a code takes two numbers
+        ("touched", np.intp),  # 1 where leaves look at the columns only that their rows touch, see ``touched``
     ]
 )
 COLUMN = np.dtype(

@@ -21,7 +21,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .compiler import INLINE, njit
+from .compiler import INLINE, INNER, njit
 from .lanes import in_groups, load, splat, sum_of
 
 # What a histogram row holds for each label.
@@ -172,6 +172,70 @@ def cut_score(typingctx, criterion, left, total, half, ridge):
         return context.compile_internal(builder, _label_by_label(name), own, args[1:])
 
     return types.float64(criterion, left, total, types.intp, types.float64), codegen
+
+
+# What a part of a node's rows can gain at most, of Z.  With f = sqrt(W- W+), to cut A off from T gains 2 (f(T) - f(A) -
+# f(T - A)) for each label, and f(T - A) >= (1 - s) f(T) where A <= s T.  So the gain is at most
+# 2 max(A- sqrt(T+ / T-), A+ sqrt(T- / T+)) - 2 f(A).  This is never negative and, as f is superadditive, the sum of
+# such bounds is a bound for every union of some of the parts.  Where T- or T+ is 0, so is f, and nothing is gained.
+
+
+@intrinsic(prefer_literal=True)
+def has_bound(typingctx, criterion):
+    """Whether `gain_bound` knows the criterion; known to the compiler."""
+    if not isinstance(criterion, types.StringLiteral):
+        return None
+
+    def codegen(context, builder, signature, args):
+        return context.get_constant(types.boolean, criterion.literal_value == "z")
+
+    return types.boolean(criterion), codegen
+
+
+@njit(**INNER)
+def bound_slopes(criterion, total, half, slopes):
+    """OUT slopes: 2 sqrt(T+ / T-) and 2 sqrt(T- / T+) for each label, two halves; 0 where T- or T+ is."""
+    for k in range(half):
+        a, b = np.float64(total[k]), np.float64(total[half + k])
+        if a > 0 and b > 0:
+            slopes[k], slopes[half + k] = 2.0 * np.sqrt(b / a), 2.0 * np.sqrt(a / b)
+        else:
+            slopes[k] = slopes[half + k] = 0.0
+
+
+@intrinsic(prefer_literal=True)
+def gain_bound(typingctx, criterion, histogram, at, slopes, half):
+    """What rows that sum to histogram[at : at + 2 half] can gain at most by being cut off, by slopes of their node."""
+    if not isinstance(criterion, types.StringLiteral):
+        return None
+
+    def codegen(context, builder, signature, args):
+        _, histogram, at, slopes, half = args
+        kinds, found = signature.args, cgutils.alloca_once_value(builder, _DOUBLE(0.0))
+        sums = {}
+        for lanes in (8, 4, 1):
+            kind = ir.VectorType(ir.FloatType(), lanes)
+            sums[lanes] = cgutils.alloca_once_value(builder, ir.Constant(kind, [0.0] * lanes))
+
+        def body(k, lanes):
+            parts, kept = [], None
+            for i in (k, builder.add(half, k)):
+                slope = load(context, builder, kinds[3], slopes, i, lanes)
+                sum_ = load(context, builder, kinds[1], histogram, builder.add(at, i), lanes)
+                sum_ = builder.sitofp(sum_, slope.type)
+                parts.append(builder.fmul(sum_, slope))
+                kept = sum_ if kept is None else _sqrt(builder, builder.fmul(kept, sum_))
+            larger = builder.select(builder.fcmp_ordered(">", *parts), *parts)
+            gain = builder.fsub(larger, builder.fadd(kept, kept))
+            builder.store(builder.fadd(builder.load(sums[lanes]), gain), sums[lanes])
+
+        in_groups(builder, half, body)
+        for place in sums.values():
+            part = builder.fpext(sum_of(builder, builder.load(place), builder.fadd), _DOUBLE)
+            builder.store(builder.fadd(builder.load(found), part), found)
+        return builder.load(found)
+
+    return types.float64(criterion, histogram, types.intp, slopes, types.intp), codegen
 
 
 @cache

@@ -58,8 +58,6 @@ class Bounds(NamedTuple):
 def new_bounds(payload, n_labels, blocks, first_bin, n_threads, n_chunks):
     """A rounded payload that is not filled yet, and room for its search."""
     n, width = payload.dense.size // payload.lanes, payload.width
-    block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
-    most_bins = int(blocks.column["n_bins"].max(initial=0))
     return Bounds(
         payload=payload,
         n_labels=n_labels,
@@ -69,18 +67,32 @@ def new_bounds(payload, n_labels, blocks, first_bin, n_threads, n_chunks):
         heavy=n,
         light=0,
         rounding=0,
-        histogram=np.empty((n_threads, block_rows * width), ROUNDED),
         pool=np.empty((0, 0), ROUNDED),
         total=np.zeros((2, width), ROUNDED),
         partial=np.zeros((n_threads, 2, apart(width, ROUNDED)), ROUNDED),
         work=new_scratch(n_threads, width, ROUNDED),
-        borders=np.zeros((n_threads, 3, apart(block_rows, ROUNDED)), ROUNDED),
-        row_bound=np.empty((2, blocks.n_rows), ROUNDED),
-        bound=np.empty((2, blocks.column.size), np.int64),
-        first_bin=first_bin,
-        fine=np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
-        present=np.empty((n_threads, most_bins), np.bool_),
+        **_room(blocks, first_bin, n_threads, width, n_labels),
     )
+
+
+def _room(blocks, first_bin, n_threads, width, n_labels):
+    """What depends on the blocks that are searched."""
+    block_rows = int((blocks.block["origin_end"] - blocks.block["origin"]).max(initial=0))
+    most_bins = int(blocks.column["n_bins"].max(initial=0))
+    return {
+        "histogram": np.empty((n_threads, block_rows * width), ROUNDED),
+        "borders": np.zeros((n_threads, 3, apart(block_rows, ROUNDED)), ROUNDED),
+        "row_bound": np.empty((2, blocks.n_rows), ROUNDED),
+        "bound": np.empty((2, blocks.column.size), np.int64),
+        "first_bin": first_bin,
+        "fine": np.empty((n_threads, most_bins * lanes(n_labels)), np.int64),
+        "present": np.empty((n_threads, most_bins), np.bool_),
+    }
+
+
+def bounds_on(bounds, blocks, first_bin):
+    """The same rounded payload, for a search of other blocks."""
+    return bounds._replace(**_room(blocks, first_bin, bounds.partial.shape[0], bounds.payload.width, bounds.n_labels))
 
 
 @njit(**INNER)

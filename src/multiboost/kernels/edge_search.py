@@ -8,7 +8,7 @@ import numpy as np
 from .compiler import ONCE, njit
 from .edge import bound_rows, exact_cut, slack_of
 from .extremes import greater, lesser
-from .growing import comes_by_subtraction
+from .growing import comes_by_subtraction, open_to
 from .histogram import build_histogram, sum_payload
 from .lanes import add_lanes, copy, zero
 from .team import barrier, next_item
@@ -52,7 +52,7 @@ def bound_numbers(tid, b, k, blocks, bounds, loops, rows, tree):
     if not in_pool or not comes_by_subtraction(tree, bounds.pool, k, block, payload.width, base):
         end = bounds.heavy if sampled else node.drawn
         build_histogram(blocks, block, payload, loops, rows, node.start, end, bounds.total[k], histogram, base, work[3])
-    bound_rows(blocks, block, tree.open, bounds, k, histogram, base, sampled, slack, work, borders)
+    bound_rows(blocks, block, open_to(tree, number), bounds, k, histogram, base, sampled, slack, work, borders)
 
 
 @njit(**ONCE)

@@ -25,7 +25,7 @@ from .dtypes import COARSE, CODE, FINE, NODE, SIGN
 from .edge import ROUNDED, new_bounds
 from .edge_search import begin_bounds, bound_numbers, search_candidates
 from .extremes import greater, lesser
-from .growing import FINALISTS, comes_by_subtraction, new_subsets, new_tree
+from .growing import FINALISTS, comes_by_subtraction, new_subsets, new_tree, open_to
 from .histogram import Payload, build_histogram, build_wide_histogram, no_loops, sum_payload
 from .lanes import add_lanes, copy, zero
 from .leaves import read_leaves
@@ -33,6 +33,7 @@ from .partition import partition
 from .scan import leaf_score, scan_block, scan_fine
 from .subset import NOMINAL, NUMERIC, keep_set, search_nominal
 from .team import barrier, new_sync, next_item
+from .touched import scan_touched, subtract_touched, sum_touched
 from .warm import wait
 
 
@@ -47,6 +48,7 @@ def _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets) -> dict[s
         "partition": (size, size, sync, typeof(blocks), typeof(subsets), size, rows, typeof(tree)),
         "leaves": (sync, typeof(tree.node), size, rows, matrix, matrix, leaf, types.float64[:, :, ::1]),
         "numbers": (size, size, *search),
+        "touched": (size, size, size, *search),
         "finalists": (size, size, sync, *(kind for kind in search if kind != typeof(loops))),
         "nominals": (size, size, size, typeof(subsets), *search),
         "rate": (size, size, types.float64, typeof(tree), scratch),
@@ -76,19 +78,25 @@ _HERE = (
 )  # the others may be compiled by another process in the first fit of all, see ``warm``
 
 
+def needed_of(blocks, bounded) -> dict[str, bool]:
+    """Which searches a table needs; ``bounded``: whether numbers are searched by bounds."""
+    block = blocks.block
+    return {
+        "numbers": not bounded and bool(((block["nominal"] == 0) & (block["touched"] == 0)).any()),
+        "touched": not bounded and bool((block["touched"] > 0).any()),
+        "finalists": not bounded and bool((block["shift"] > 0).any()),
+        "nominals": bool((block["nominal"] > 0).any()),
+        "rate": True,
+    }
+
+
 def growth_calls(criterion, keep, tree, blocks, payload, loops, bounds, bound_loops, subsets) -> Calls:
     """What `grow` calls for a table: no more than it needs is compiled.
 
     criterion : name
     keep : whether its code may be kept on disk
     """
-    block, searches = blocks.block, _searches(criterion)
-    needed = {
-        "numbers": bounds is None and (block["nominal"] == 0).any(),
-        "finalists": bounds is None and (block["shift"] > 0).any(),
-        "nominals": (block["nominal"] > 0).any(),
-        "rate": True,
-    }
+    searches, needed = _searches(criterion), needed_of(blocks, bounds is not None)
     functions = _COMMON | {name: searches[name] if needed[name] else None for name in needed}
     kinds = _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets)
     for name in kinds:
@@ -162,8 +170,23 @@ def _searches(criterion):
             )
         found = tree.found[k, b]
         found.score, found.slot, found.bin, found.missing_right = scan_block(
-            criterion, blocks.column, block, tree.open, ridge, payload.half, total, histogram, base, scratch,
-            tree.found_left[k, b], tree.coarse[k],
+            criterion, blocks.column, block, open_to(tree, number), ridge, payload.half, total, histogram, base,
+            scratch, tree.found_left[k, b], tree.coarse[k],
+        )  # fmt: skip
+
+    def touched(tid, b, k, blocks, payload, loops, ridge, rows, tree, scratch):
+        """`numbers` of the columns that the new leaf touches."""
+        lists, first, base = tree.touched, tree.node[tree.new[0]], blocks.block[b].origin * payload.width
+        node, total = tree.node[tree.new[k]], tree.total[tree.new[k]]
+        histogram = tree.pool[node.place]
+        if k == 1 and tree.plan[0].subtract != 0:
+            subtract_touched(blocks, b, payload.width, histogram, tree.pool[first.place], base, lists, first.place)
+        else:
+            sum_touched(blocks, b, payload, loops, rows, node.start, node.drawn, histogram, base, lists, node.place)
+        found = tree.found[k, b]
+        found.score, found.slot, found.bin, found.missing_right = scan_touched(
+            criterion, blocks, b, open_to(tree, tree.new[k]), ridge, payload.half, total, node.score, histogram, base,
+            lists, node.place, lists.slopes[tid], scratch, tree.found_left[k, b],
         )  # fmt: skip
 
     def nominals(tid, b, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch):
@@ -180,8 +203,8 @@ def _searches(criterion):
                 blocks, block, payload, loops, rows, node.start, node.drawn, total, histogram, base, scratch[0]
             )
         search_nominal(
-            criterion, tid, subsets, k, b, blocks.column, block, tree.open, ridge, payload.half, total, histogram, base,
-            scratch, tree.found[k, b], tree.found_left[k, b],
+            criterion, tid, subsets, k, b, blocks.column, block, open_to(tree, number), ridge, payload.half, total,
+            histogram, base, scratch, tree.found[k, b], tree.found_left[k, b],
         )  # fmt: skip
 
     def finalists(tid, n_threads, sync, blocks, payload, ridge, rows, tree, scratch):
@@ -189,7 +212,7 @@ def _searches(criterion):
         if tid == 0:
             for k in range(2):
                 if tree.new[k] >= 0:
-                    _choose_finalists(blocks, tree.open, tree.coarse[k], tree.finalists[k])
+                    _choose_finalists(blocks, open_to(tree, tree.new[k]), tree.coarse[k], tree.finalists[k])
         if not barrier(tid, n_threads, sync):
             return
         item = next_item(sync)
@@ -202,7 +225,7 @@ def _searches(criterion):
         """OUT score of a node as a leaf."""
         tree.node[number].score = leaf_score(criterion, ridge, half, tree.total[number], scratch[0])
 
-    return {"numbers": numbers, "nominals": nominals, "finalists": finalists, "rate": rate}
+    return {"numbers": numbers, "touched": touched, "nominals": nominals, "finalists": finalists, "rate": rate}
 
 
 @njit(**ONCE)
@@ -340,7 +363,10 @@ def grow(
                     arguments = (tid, item, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch)
                     call(calls, "nominals", arguments)
                 elif bounds is None:
-                    call(calls, "numbers", (item, k, blocks, payload, loops, ridge, rows, tree, scratch))
+                    if blocks.block[item].touched > 0:
+                        call(calls, "touched", (tid, item, k, blocks, payload, loops, ridge, rows, tree, scratch))
+                    else:
+                        call(calls, "numbers", (item, k, blocks, payload, loops, ridge, rows, tree, scratch))
                 else:
                     call(calls, "bounds", (tid, item, k, blocks, bounds, bound_loops, rows, tree))
             item = next_item(sync)

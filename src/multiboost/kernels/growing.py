@@ -13,6 +13,7 @@ from .histogram import subtract_histogram
 from .lanes import new_scratch
 from .scan import COARSE_CUT
 from .subset import Subsets, new_room
+from .touched import Touched, new_touched
 
 FINALISTS = 4  # coarse columns that are searched bin by bin
 
@@ -69,9 +70,10 @@ class Tree(NamedTuple):
     parts: np.ndarray  # (threads, 8) intp, of a partition: see ``partition``
     plan: np.ndarray  # (1,) PLAN
     new: np.ndarray  # (2,) intp, the new leaves, -1: none
-    open: np.ndarray  # (slots,) bool, columns that may be cut
+    open: np.ndarray  # (m, slots) bool, columns that may be cut: node i may cut open[i % m]
     open_block: np.ndarray  # (blocks,) bool, whether a block has one of them
     least: np.ndarray  # (2,) int64, edges that cuts of the new leaves have to reach
+    touched: Touched
 
 
 def new_subsets(n_leaves, blocks, n_labels, seed, width, dtype, n_threads):
@@ -89,8 +91,15 @@ def new_subsets(n_leaves, blocks, n_labels, seed, width, dtype, n_threads):
     )
 
 
-def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
-    """Room for a tree of at most ``n_leaves`` leaves; used again for every round."""
+def _fresh(key, size, dtype):
+    return np.empty(size, dtype)
+
+
+def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes, room=_fresh):
+    """Room for a tree of at most ``n_leaves`` leaves; used again for every round.
+
+    room : where the pool comes from: function (key, size, dtype)
+    """
     nodes = 2 * n_leaves - 1
     size = blocks.n_rows * width
     places = int(max(0, min(n_leaves, pool_bytes // max(1, size * np.dtype(dtype).itemsize))))
@@ -104,7 +113,7 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         node=np.zeros(nodes, GROWING),
         total=np.zeros((nodes, width), dtype),
         best_left=np.zeros((nodes, width), dtype),
-        pool=np.empty((places + 2, size), dtype),
+        pool=room(("pool", np.dtype(dtype).num), (places + 2) * size, dtype).reshape(places + 2, size),
         coarse=np.zeros((2, blocks.column.size), COARSE_CUT),
         finalists=np.empty((2, n_finalists), np.intp),
         found=found,
@@ -117,10 +126,17 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes):
         parts=np.zeros((n_threads, 8), np.intp),
         plan=np.zeros(1, PLAN),
         new=np.zeros(2, np.intp),
-        open=np.ones(blocks.column.size, np.bool_),
+        open=np.ones((1, blocks.column.size), np.bool_),
         open_block=np.ones(blocks.block.size, np.bool_),
         least=np.zeros(2, np.int64),
+        touched=new_touched(blocks, places + 2, n_threads, width),
     )
+
+
+@njit(**ONCE)
+def open_to(tree, number):
+    """The columns that a node may cut, (slots,) bool."""
+    return tree.open[number % tree.open.shape[0]]
 
 
 @njit(**ONCE)

@@ -142,6 +142,19 @@ def build_wide_histogram(codes, block, payload, rows, start, end, histogram, bas
 
 
 @njit(**ONCE)
+def add_up(blocks, block, payload, loops, rows, start, end, histogram, base):
+    """The payload of ``rows[start:end]`` is added to the histogram, which is not set to zero."""
+    step, lane = payload.step, np.intp(0)
+    while lane < payload.lanes:
+        arguments = (blocks.codes, blocks.row_start, block, payload, rows, start, end, histogram, base, lane)
+        if lane + step <= payload.lanes:
+            call(loops, "whole", arguments)
+        else:
+            call(loops, "rest", arguments)
+        lane += step
+
+
+@njit(**ONCE)
 def build_histogram(blocks, block, payload, loops, rows, start, end, total, histogram, base, rest):
     """Histogram of one block (a BLOCK record) over ``rows[start:end]``.
 
@@ -151,16 +164,8 @@ def build_histogram(blocks, block, payload, loops, rows, start, end, total, hist
     rest : scratch, (width,)
     """
     width = payload.width
-    codes, row_start = blocks.codes, blocks.row_start
     zero(histogram, base, (block.origin_end - block.origin) * width)
-    step, lane = payload.step, np.intp(0)
-    while lane < payload.lanes:
-        arguments = (codes, row_start, block, payload, rows, start, end, histogram, base, lane)
-        if lane + step <= payload.lanes:
-            call(loops, "whole", arguments)
-        else:
-            call(loops, "rest", arguments)
-        lane += step
+    add_up(blocks, block, payload, loops, rows, start, end, histogram, base)
     if block.stride == 0:
         for slot in range(block.slot, block.slot_end):
             column = blocks.column[slot]

@@ -14,11 +14,14 @@ from .lanes import add_lanes, copy, is_zero, subtract_lanes, zero
 
 
 @njit(**INNER)
-def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_missing, left, other, best_left):
+def scan_rows(
+    criterion, ridge, half, total, histogram, first, n_rows, miss, has_missing, all_rows, left, other, best_left
+):
     """The best cut between ``n_rows`` histogram rows from element ``first`` on.
 
     left : IN what is left of the first row already; scratch
     miss : (width,) sum over missing values, of use where ``has_missing``
+    all_rows : whether these are all rows of the column, so that a cut after the last of them would be of no use
     other : scratch, (width,)
     best_left : OUT, (width,), what the best cut sends to the left
 
@@ -34,7 +37,7 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
         last -= 1
     # Without missing values a cut after the last row is no cut; its score says so, except
     # where votes are v phi(x): there it is that of the constant classifier.
-    end = last if is_factorised(criterion) and not has_missing else last + 1
+    end = last if (all_rows or is_factorised(criterion)) and not has_missing else last + 1
     best, best_row, best_missing = -np.inf, -1, 1
     for row in range(end):
         at = first + row * width
@@ -55,7 +58,7 @@ def _scan(criterion, ridge, half, total, histogram, first, n_rows, miss, has_mis
 
 
 @njit(**ONCE)
-def _read_missing(column, histogram, at, width, miss):
+def read_missing(column, histogram, at, width, miss):
     """Whether the node has missing values in a column; OUT miss: their sum."""
     has_missing = column.missing != 0 and not is_zero(histogram, at, width)
     if has_missing:
@@ -95,11 +98,11 @@ def scan_block(criterion, columns, block, is_open, ridge, half, total, histogram
         column = columns[slot]
         first = column.code >> shift
         n_rows = (column.n_bins + (1 << shift) - 1) >> shift
-        has_missing = _read_missing(column, histogram, base + (column.last >> shift) * width, width, miss)
+        has_missing = read_missing(column, histogram, base + (column.last >> shift) * width, width, miss)
         zero(left, 0, width)
-        score, row, missing_right = _scan(
-            criterion, ridge, half, total, histogram, base + first * width, n_rows, miss, has_missing, left, other,
-            column_left,
+        score, row, missing_right = scan_rows(
+            criterion, ridge, half, total, histogram, base + first * width, n_rows, miss, has_missing, False, left,
+            other, column_left,
         )  # fmt: skip
         if shift > 0:
             coarse[slot].score = score
@@ -149,13 +152,13 @@ def scan_fine(
             if b != frequent - begin:
                 subtract_lanes(fine, at, fine, b * width, width)
     miss, left, other = scratch[0], scratch[1], scratch[2]
-    has_missing = _read_missing(column, histogram, base + (column.last >> 3) * width, width, miss)
+    has_missing = read_missing(column, histogram, base + (column.last >> 3) * width, width, miss)
     zero(left, 0, width)
     for k in range(first, row):
         add_lanes(left, 0, histogram, base + k * width, width)
     n_rows = lesser(16, column.n_bins - begin)
-    score, b, missing_right = _scan(
-        criterion, ridge, payload.half, total, fine, 0, n_rows, miss, has_missing, left, other, best_left
+    score, b, missing_right = scan_rows(
+        criterion, ridge, payload.half, total, fine, 0, n_rows, miss, has_missing, False, left, other, best_left
     )
     return score, begin + b, missing_right
 

@@ -39,7 +39,22 @@ def columns(f: Findings) -> Html:
         table("Importance of the columns", head, rows, class_="bars", numeric=(2, 3, 4)),
         left_out(len(f.importances) - len(shown), "columns", "the most important are shown"),
         tag("p", f"{unused} columns are not used by any cut.", class_="quiet") if unused else None,
+        *_utilities(f),
     )
+
+
+def _utilities(f: Findings) -> list[Html]:
+    """What a bandit that chose the columns of the rounds has learned."""
+    if not f.utilities:
+        return []
+    rows = [[short(name), f"{mean:.4f}", number(pulls)] for name, mean, pulls in f.utilities]
+    words = (
+        "A bandit chose the columns of every round. The mean reward says how much a column brought when it was there."
+    )
+    return [
+        tag("p", words),
+        table("What was learned of the columns", ["column", "mean reward", "pulls"], rows, numeric=(1, 2)),
+    ]
 
 
 def _shuffled(found: PermutationImportance | None) -> Html:

@@ -106,6 +106,8 @@ class Findings:
     shapes : Shapes or None
     deciles : dict
         Of the columns that have a shape.
+    utilities : list of (str, float, int)
+        Column or group of columns, mean reward and pulls, where a bandit chose the columns; the best of them.
     has_training : bool
         Whether the training rows were given.
     label_names : list of str
@@ -130,6 +132,7 @@ class Findings:
     rules: list[RoundRules]
     shapes: Shapes | None
     deciles: dict[int, list[float]] = field(default_factory=dict)
+    utilities: list[tuple[str, float, int]] = field(default_factory=list)
     has_training: bool = False
     label_names: list[str] = field(default_factory=list)
     lean: LeanEvaluation | None = None
@@ -362,6 +365,7 @@ def find(
         rules=round_rules(clf, range(1, min(MOST_RULES, clf.ensemble_.n_rounds) + 1)),
         shapes=shapes if shapes and shapes.shapes else None,
         deciles=deciles(clf, X, numeric) if numeric else {},
+        utilities=_utilities(clf),
         has_training=X_train is not None,
         label_names=clf.model_.kind.label_names(),
         lean=lean_evaluation(clf, X, y),
@@ -394,6 +398,27 @@ def _origin(clf, X_train, data_file, model_file, date) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in found.items() if value is not None]
 
 
+def _said(part) -> str:
+    """A part with its parameters."""
+    found = dict(part.to_dict())
+    return ", ".join([found.pop("name"), *(f"{name} {value}" for name, value in found.items())])
+
+
+def _utilities(clf) -> list[tuple[str, float, int]]:
+    """What a bandit has learned of the columns, best first."""
+    sampler, state = clf.plan_.columns, clf.model_.state
+    if not hasattr(sampler, "group") or "columns.count" not in state:
+        return []
+    count, total, names = state["columns.count"], state["columns.total"], column_names(clf)
+    mean = total / np.maximum(count, 1)
+    found = []
+    for arm in np.argsort(-mean, kind="stable")[:MOST_COLUMNS]:
+        inside = names[arm * sampler.group : (arm + 1) * sampler.group]
+        name = inside[0] if len(inside) == 1 else f"{inside[0]} to {inside[-1]}"
+        found.append((name, float(mean[arm]), int(count[arm])))
+    return found
+
+
 def _settings(clf) -> list[tuple[str, str]]:
     plan, kind = clf.plan_, clf.model_.kind
     found = [
@@ -402,9 +427,11 @@ def _settings(clf) -> list[tuple[str, str]]:
         ("loss", plan.loss.name),
         ("criterion", plan.criterion),
         ("learning rate", f"{plan.learning_rate:g}"),
-        ("rows of a round", plan.rows.name if plan.subsample == 1 else f"{plan.subsample:g}"),
+        ("rows of a round", f"{plan.subsample:g}" if plan.subsample < 1 else _said(plan.rows)),
         ("bins of a column", str(plan.max_bins)),
     ]
+    if plan.columns.name != "all":
+        found[-1:-1] = [("columns of a round", _said(plan.columns))]
     if hasattr(clf, "votes"):
         found[3:3] = [("votes", clf.votes)]
     if hasattr(clf, "weighting"):

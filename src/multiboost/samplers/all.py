@@ -23,7 +23,7 @@ class AllRows(RowSampler):
 class AllColumns(ColumnSampler):
     """All columns in every round."""
 
-    name = "all"
+    name, needs_bins = "all", False
 
     def columns(self, run):
         return None

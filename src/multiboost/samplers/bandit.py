@@ -1,0 +1,107 @@
+"""What samplers of columns that learn from rewards have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from .sampler import ColumnSampler
+
+_NONE = np.zeros(0)
+
+
+def reward_of(gamma: float) -> float:
+    """min(1, -ln sqrt(1 - gamma^2)) of an edge gamma in units of the total weight, 0 where it is not above 0.
+
+    It is what the round takes from the logarithm of the bound of the training error (Busa-Fekete and Kegl 2010).
+    """
+    square = gamma * gamma if gamma > 0 else 0.0
+    return 1.0 if square >= 1 else min(1.0, -0.5 * np.log1p(-square))
+
+
+class Bandit(ColumnSampler):
+    """A sampler whose arms are columns, or groups of neighbouring columns.
+
+    Every round pulls some arms.  All nodes of a tree and all terms of a product choose among their columns.  The reward
+    of the round goes to the arm with the most gain.  Another arm that was pulled gets as much of it as its gain is of
+    that one's, so nothing where it was not cut.  With one pull a round that is the bandit of the papers.
+
+    Attributes
+    ----------
+    pulls, group : int
+        Arms of a round; columns of an arm.
+    count : ndarray (arms,)
+        Pulls of each arm so far; (0,) before the first round.
+    total : ndarray (arms,)
+        Their rewards.
+    largest : float
+        The largest reward so far.  Bounds of bandits are for rewards up to 1, those of boosting are often about 0.02.
+    """
+
+    pulls: int
+    group: int
+    columns_of_history = ("reward",)
+    count: np.ndarray = _NONE
+    total: np.ndarray = _NONE
+    largest = 0.0
+
+    def _check(self) -> None:
+        """Refuse what cannot be; the pulls, which may come from text, become whole numbers."""
+        for name in ("pulls", "group"):
+            value = getattr(self, name)
+            if not (value >= 1 and float(value).is_integer()):
+                raise ValueError(f"{type(self).__name__}({name}={value!r}): give a whole number of at least 1")
+            object.__setattr__(self, name, int(value))
+
+    @abstractmethod
+    def _choose(self, run) -> np.ndarray:
+        """How often each arm is pulled in this round, (arms,)."""
+
+    def _update(self, pulled: np.ndarray, reward: np.ndarray) -> None:
+        """Learn the rewards of this round, (arms,); 0 where an arm was not pulled."""
+
+    @property
+    def utility(self) -> np.ndarray:
+        """Mean reward of each arm, (arms,), 0 where it was not pulled yet."""
+        return np.divide(self.total, self.count, out=np.zeros(self.total.size), where=self.count > 0)
+
+    def columns(self, run):
+        n_arms = -(-run.n_columns // self.group)
+        if self.pulls >= n_arms:
+            return None
+        if self.count.size == 0:
+            self._begin(n_arms)
+        self._pulled = self._choose(run)
+        return np.repeat(self._pulled > 0, self.group)[: run.n_columns]
+
+    def _begin(self, n_arms: int) -> None:
+        self.count, self.total = np.zeros(n_arms, np.int64), np.zeros(n_arms)
+
+    def learn(self, run):
+        self.reward = reward_of(run.gamma)
+        if run.drawn_columns is None:  # the round was made again with all columns, or there are too few of them
+            return
+        reward = np.zeros(self.count.size)
+        for term in run.h.terms:
+            known = term.feature >= 0
+            np.add.at(reward, term.feature[known] // self.group, np.maximum(term.gain[known], 0.0))
+        most = reward.max()
+        reward *= self.reward / most if most > 0 else 0.0
+        self.count += self._pulled
+        self.total += self._pulled * reward
+        self.largest = max(self.largest, float(reward.max()))
+        self._update(self._pulled, reward)
+
+    def line(self):
+        return [self.reward]
+
+    def state(self):
+        if self.count.size == 0:
+            return {}
+        return {"count": self.count, "total": self.total, "largest": np.array([self.largest])}
+
+    def restore(self, state):
+        self.count = state["count"].copy() if state else _NONE
+        self.total = state["total"].copy() if state else _NONE
+        self.largest = float(state["largest"][0]) if state else 0.0
