@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-probabilities bench-ranking bench-lean bench-files bench-large bench-export record-work clean lint format
+.PHONY: demo test test-slow bench bench-full bench-report bench-table bench-nominal bench-regression bench-probabilities bench-ranking bench-lean bench-saving bench-files bench-large bench-export record-work clean lint format
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,9 @@ bench-nominal: $(VENV)/.bench
 
 bench-regression: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.regression
+
+bench-saving: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.saving
 
 bench-lean: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.lean $(BENCH_ARGS)
