@@ -295,6 +295,17 @@ def test_hinge():
             np.testing.assert_allclose((after - F)[rows, 0], expected, rtol=1e-5, atol=1e-7)
 
 
+@row("FilterBoost")
+def test_filterboost():
+    """F grows by alpha h, h of +1 and -1, alpha = 1/2 ln((1/2 + g) / (1/2 - g)) of the estimated edge g."""
+    X, y = labels()
+    clf = setting("FilterBoost", base_learner="tree:8", n_estimators=5, random_state=0).fit(X, y)
+    g = clf.history_["edge"] / 2
+    for (F, after), estimate in zip(stages(clf, X), g, strict=True):
+        alpha = 0.5 * np.log((0.5 + estimate) / (0.5 - estimate))
+        np.testing.assert_allclose(np.abs(after - F), alpha, rtol=1e-9)
+
+
 @row("MedBoost")
 def test_medboost():
     X, y = numbers()

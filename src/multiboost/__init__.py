@@ -12,6 +12,7 @@ _HOMES = {
     "MultiBoostRanker": ".estimators.multiboost_ranker",
     "MedianBoostRegressor": ".estimators.median_boost",
     "AdaBoostMHClassifier": ".estimators.adaboost_mh",
+    "FilterBoostClassifier": ".estimators.filter_boost",
     "MDDAGClassifier": ".estimators.mddag",
     "SoftCascadeClassifier": ".estimators.cascades",
     "WaldBoostClassifier": ".estimators.cascades",
@@ -64,6 +65,7 @@ __all__ = [
     "DecisionDagDisplay",
     "EarlyStopping",
     "ExponentialWeighting",
+    "FilterBoostClassifier",
     "FromClassifier",
     "Indicator",
     "LeanCurveDisplay",
@@ -112,6 +114,7 @@ if TYPE_CHECKING:
     from .estimators.calibrated import Calibrated
     from .estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
     from .estimators.exponential_weighting import ExponentialWeighting
+    from .estimators.filter_boost import FilterBoostClassifier
     from .estimators.mddag import MDDAGClassifier
     from .estimators.median_boost import MedianBoostRegressor
     from .estimators.multiboost_classifier import MultiBoostClassifier

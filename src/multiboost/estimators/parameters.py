@@ -131,8 +131,9 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "eps", "float or None",
-            "How near a base regressor must come to be right about a row, in units of y.  None is the distance "
-            "within which the first one has nine tenths of the rows.",
+            "Of median boosting: how near a base regressor must come to be right about a row, in units of y; None is "
+            "the distance within which the first one has nine tenths of the rows.  Of FilterBoost: the error at which "
+            "it ends.",
             float, 0, above=True, is_open=True,
         ),
         Parameter(
@@ -333,6 +334,26 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("min_rounds", "int", "Base classifiers of a stage, at least.", int, 1),
         Parameter("max_rounds", "int", "Base classifiers of a stage, at most.", int, 1),
         Parameter("initial_value", "float", "Of all state-action pairs; a large one makes the learner curious.", float),
+        Parameter(
+            "oracle", "iterator or callable",
+            "What delivers examples: an iterator of batches (X, y), or a function that returns the next one.  It may "
+            "be endless.  A model file does not hold it.",
+        ),
+        Parameter(
+            "delta", "float", "How likely it may be that what FilterBoost promises is wrong.", float, 0, 1, above=True,
+        ),
+        Parameter(
+            "tau", "float",
+            "How well edges have to be known: of a base classifier's edge at least a part of 1 / (1 + 2 tau) is used.",
+            float, 0, 1, above=True,
+        ),
+        Parameter(
+            "sample", "int", "Round t is learned on so many accepted examples times ln(t + 1).", int, 1,
+        ),
+        Parameter(
+            "max_accepted", "int",
+            "Accepted examples on which one edge is measured, at most: a smaller edge is taken for none.", int, 1,
+        ),
         Parameter(
             "warm_start", "bool", "Whether ``fit`` goes on from the rounds it has, up to ``n_estimators``.",
         ),

@@ -32,7 +32,7 @@ _REGISTRIES = {
 # Where the estimators are that a file may name; others are known once their module is imported.
 _HOMES = (
     "multiboost_classifier", "multiboost_regressor", "multiboost_ranker", "adaboost_mh", "median_boost", "mddag",
-    "cascades",
+    "cascades", "filter_boost",
 )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def _written(name: str, value):
         return [_written("calibration", one) for one in value]
     if name in ("rounds", "c") and value is not None:
         return np.asarray(value).tolist()
-    if name in ("reward", "score") and callable(value):
+    if name == "oracle" or (name in ("reward", "score") and callable(value)):
         return None  # a function is no part of a file, and predictions do not need it
     if name == "costs" and isinstance(value, dict):
         return {"pairs": [[_plain(key), float(cost)] for key, cost in value.items()]}
