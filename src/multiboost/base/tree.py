@@ -9,13 +9,13 @@ import numpy as np
 
 from ..kernels.dtypes import NODE, apart
 from ..kernels.grow import grow
+from .bytes_touched import bytes_of_growth
 from .classifier import BaseClassifier, Dag
 from .from_classifier import FromClassifier
 from .learner import BaseLearner
 from .problem import Problem
 from .product import Product
 from .stump import Cut, Stump
-from .touched import bytes_of_growth
 
 _KEPT_TOUCHED = 64  # samples of a node whose histogram is kept where most columns are searched only if touched
 

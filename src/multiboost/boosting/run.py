@@ -15,9 +15,9 @@ from time import perf_counter
 
 import numpy as np
 
+from ..base.bytes_touched import bytes_of_update
 from ..base.classifier import BaseClassifier, constant_classifier
 from ..base.problem import Problem
-from ..base.touched import bytes_of_update
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
 from ..data.layout import Layout

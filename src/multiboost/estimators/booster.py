@@ -52,6 +52,7 @@ from .threads import thread_count
 from .validation import check_callbacks, check_cuts, check_table, check_weights, learn_table
 
 _PAIR = 40  # bytes, about, that a fit needs for a pair of a row and a label: labels, weights, F, G, H
+_IN_MEMORY = "learns from tables in memory, and X is in files; load them first"
 _COMPILING = "compiling kernels, once for this machine: some seconds"
 
 
@@ -110,11 +111,11 @@ class Booster(Fitted, ABC):
 
     def answers_of(self, names: list[str]) -> Answers | Numbers:
         """Who reads the target's columns of files."""
-        raise ValueError(f"{type(self).__name__} learns from tables in memory, and X is in files; load them first")
+        raise ValueError(f"{type(self).__name__} {_IN_MEMORY}")
 
     def target_of(self, kind, found: np.ndarray, sample_weight, names: list[str], workspace: InMemory) -> Target:
         """The target of a training set in files, from what was read of its columns."""
-        raise NotImplementedError
+        raise ValueError(f"{type(self).__name__} {_IN_MEMORY}")
 
     def _calibrated(self, run: Run, n_rounds: int, data: _Table) -> Calibration | None:
         """A calibration that is learned after the run, None where there is none."""
@@ -181,12 +182,7 @@ class Booster(Fitted, ABC):
             for callback in watching:
                 callback.notice(text)
 
-        going_on = self.warm_start and hasattr(self, "model_")
-        resumed = _resumed(resume, checkpoint)
-        if resumed is not None and going_on:
-            raise ValueError("resume and warm_start both say where to go on from; use one of them")
-        if resumed is not None:
-            resumed.check_parameters(saved_parameters(self))
+        going_on, resumed = self._going_on(resume, checkpoint)
         if isinstance(X, Files):
             data = self._read_files(
                 X, going_on, Watch(tell, lambda: min((c.seconds_left() for c in watching), default=inf))
@@ -235,17 +231,8 @@ class Booster(Fitted, ABC):
                 every.step = max(1, rounds // 10) if self.verbose == 1 else 1
             saved = [Checkpoint(checkpoint, checkpoint_every, model_of)] if checkpoint else []
             keep = run.run(rounds, [*watching, *saved])
-            if run.n_rounds == 0 and not data.target.kind.adds_up:
-                few = " of 1 sample" if data.target.n_rows == 1 else ""
-                raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
             if run.n_rounds == 0:
-                run.add_constant()
-                keep = 1
-                warnings.warn(
-                    f"nothing can be learned from this table: {run.stopped}; all rows get the same prediction",
-                    UserWarning,
-                    stacklevel=3,
-                )
+                keep = _add_constant(run)
                 # Its scores are half the log odds of the classes: there is nothing to calibrate.
                 calibration = None if calibration is None else Calibration(Theory())
             else:
@@ -255,6 +242,16 @@ class Booster(Fitted, ABC):
         if run.stopped and self.verbose:
             print(f"stopped after {run.n_rounds} rounds: {run.stopped}", file=sys.stderr, flush=True)
         return self
+
+    def _going_on(self, resume, checkpoint) -> tuple[bool, Resumed | None]:
+        """Whether the fit goes on from the model that there is, and the checkpoint that it goes on from, if any."""
+        going_on = self.warm_start and hasattr(self, "model_")
+        resumed = _resumed(resume, checkpoint)
+        if resumed is not None and going_on:
+            raise ValueError("resume and warm_start both say where to go on from; use one of them")
+        if resumed is not None:
+            resumed.check_parameters(saved_parameters(self))
+        return going_on, resumed
 
     def _warm(self, team: Team, table: Table) -> AbstractContextManager:
         """Half of the kernels are compiled by another process where this is the first fit of all."""
@@ -401,6 +398,20 @@ def check_length(table: Table, labels) -> None:
     """Refuse labels that are not one for each row."""
     if len(labels) != table.n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[table.n_rows, len(labels)]}")
+
+
+def _add_constant(run: Run) -> int:
+    """The best constant where a run has learned nothing, with a warning; returns its rounds."""
+    if not run.target.kind.adds_up:
+        few = " of 1 sample" if run.n_samples == 1 else ""
+        raise ValueError(f"nothing can be learned from this table{few}: {run.stopped}")
+    run.add_constant()
+    warnings.warn(
+        f"nothing can be learned from this table: {run.stopped}; all rows get the same prediction",
+        UserWarning,
+        stacklevel=4,
+    )
+    return 1
 
 
 def _by_query(table: Table, labels: np.ndarray, weight: np.ndarray | None, qid):
