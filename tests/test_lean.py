@@ -198,11 +198,11 @@ class TestFiles:
         again.save(tmp_path / "again.mb")
         assert (tmp_path / "lean.mb").read_bytes() == (tmp_path / "again.mb").read_bytes()
 
-    def test_exporters_refuse_a_policy(self, mddag, tmp_path):
+    def test_exporters_that_know_no_policies_refuse_them(self, mddag, tmp_path):
         from multiboost import export_model
 
         with pytest.raises(ValueError, match="the model has a policy"):
-            export_model(mddag, tmp_path / "lean.c", "c")
+            export_model(mddag, tmp_path / "lean.py", "python")
 
     def test_plain_models_are_written_as_before(self, of_digits, tmp_path):
         import zipfile

@@ -546,7 +546,7 @@ class TestAllOfThem:
         from multiboost.export.exportable import ExportError, exportable
 
         X, _, y = mixed()
-        with pytest.raises(ExportError, match="'column' cannot be exported yet"):
+        with pytest.raises(ExportError, match="'column' votes with polynomials of a column"):
             exportable(all_rows("column", 2).fit(X, y))
         with pytest.raises(ExportError, match="'bins' cannot be exported yet: it orders the categories"):
             exportable(all_rows("bins:4", 2).fit(X[["e"]], y))

@@ -297,13 +297,14 @@ class Problem:
         growth = self.scratch.keep_of(self.layout, ("growth", self.layout.is_part, n_leaves, *alike), make)
         tree = growth.tree
         tree.found["slot"] = -1  # of blocks that are not searched nothing is found
-        is_open = np.ones((1, blocks.column.size), bool)
-        if self.nodes is not None:
-            is_open = np.ascontiguousarray(self.nodes[:, blocks.column["feature"]])
-        some: np.ndarray = is_open.max(axis=0)
-        tree.open_block[:] = [some[block["slot"] : block["slot_end"]].any() for block in blocks.block]
+        if self.nodes is None:
+            tree.open_block[:] = True
+        else:
+            tree = tree._replace(open=np.ascontiguousarray(self.nodes[:, blocks.column["feature"]]))
+            some = tree.open.any(axis=0)
+            tree.open_block[:] = [some[block["slot"] : block["slot_end"]].any() for block in blocks.block]
         subsets = growth.subsets._replace(n_starts=cut.starts, constant=cut.constant)
-        return growth._replace(tree=tree._replace(open=is_open), subsets=subsets)
+        return growth._replace(tree=tree, subsets=subsets)
 
     def rows_for(self, tree: Tree) -> tuple[np.ndarray, Bounds | None]:
         """The samples in the order in which a tree is grown, and what is known of their weights."""
