@@ -1358,7 +1358,9 @@ def cpu_seconds(words, repeat: int = 5) -> float:
 
 class TestSpeed:
     def test_help(self):
-        assert cpu_seconds(command("--help"), 7) < 0.3
+        """Beside the import of what draws it: seconds are of the machine's hour."""
+        bare = cpu_seconds([sys.executable, "-c", "import typer.main, rich.console, rich.table, rich.panel"], 5)
+        assert cpu_seconds(command("--help"), 5) < 3 * bare
 
     def test_help_imports_nothing_heavy(self):
         code = (

@@ -288,7 +288,9 @@ def test_a_part_that_is_not_known_here(tmp_path, monkeypatch):
         lambda: load_model(tmp_path / "c.mb"),
         lambda: boosted("loss").fit(X, Y, resume=tmp_path / "c.mb"),
     ):
-        with pytest.raises(ModelFileError, match=r"there is no row sampler 'mistaken'; there are 'all', 'mvs', 'share'"):
+        with pytest.raises(
+            ModelFileError, match=r"there is no row sampler 'mistaken'; there are 'all', 'mvs', 'share'"
+        ):
             act()
 
 

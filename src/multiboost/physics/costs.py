@@ -25,9 +25,9 @@ def feature_costs(clf, X, costs: Mapping[Any, float]) -> np.ndarray:
     >>> from multiboost import AdaBoostMHClassifier
     >>> from multiboost.physics import feature_costs
     >>> X, y = load_iris(return_X_y=True)
-    >>> clf = AdaBoostMHClassifier("stump", n_estimators=2).fit(X, y)
-    >>> float(feature_costs(clf, X, {2: 1.0, 3: 10.0}).max())
-    10.0
+    >>> clf = AdaBoostMHClassifier("stump", n_estimators=4).fit(X, y)
+    >>> float(feature_costs(clf, X, {0: 10.0, 2: 1.0}).max())
+    11.0
     """
     needed = clf.features_needed(X)
     names = list(getattr(clf, "feature_names_in_", range(needed.shape[1])))
