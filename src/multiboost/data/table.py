@@ -294,7 +294,7 @@ class Frame(Table):
                 return values
             return np.asarray(series.cast(_float64()).to_numpy(), dtype=np.float64)
         except (TypeError, ValueError) as error:
-            if as_objects and (strange := next((v for v in values if isinstance(v, date)), None)) is not None:
+            if as_objects and (strange := next((v for v in series.to_list() if isinstance(v, date)), None)) is not None:
                 raise ValueError(
                     f"column {self.label(j)} holds {type(strange).__name__}s, not numbers; {_DATES}"
                 ) from error
