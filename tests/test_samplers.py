@@ -201,6 +201,13 @@ def test_threshold(wanted):
     assert threshold(size, wanted) == pytest.approx(low, rel=1e-9)
 
 
+def test_a_threshold_that_is_one_of_the_sizes():
+    """0.6 is: rounded sums put it just above, then just below, and would do so for ever."""
+    size = np.array([0.2, 0.7, 0.6, 0.2, 1.0, 0.2, 0.5, 0.1])
+    assert threshold(size, 5.0) == pytest.approx(0.6, rel=1e-12)
+    assert np.minimum(1, size / 0.6).sum() == pytest.approx(5.0, rel=1e-12)
+
+
 def test_weighted_rows_follow_their_law():
     """Over 2000 seeds: as many as asked for, each as often as its weight says; sums of G are right on average."""
     rng = np.random.default_rng(0)

@@ -33,8 +33,8 @@ class MinimalVariance(RowSampler):
 
     def rows(self, run):
         n = run.n_samples
-        chance = self.chances(run.pull, run.curvature, self.share)
-        if chance is None or self.share == 1:
+        chance = None if self.share == 1 else self.chances(run.pull, run.curvature, self.share)
+        if chance is None:
             return None
         drawn = np.random.default_rng((run.seed, run.n_rounds)).random(n) < chance
         return np.divide(1.0, chance, out=np.zeros(n), where=drawn)
@@ -65,12 +65,12 @@ def threshold(size: np.ndarray, wanted: float) -> float:
     """mu > 0 with sum over i of min(1, size_i / mu) = wanted, or the nearest to it where too many sizes are 0.
 
     Those of at least mu count 1 each: with c of them mu is the sum of the others over wanted - c.  mu falls from step
-    to step until c stays as it is.
+    to step, and c rises until it stays as it is; where it would fall again, that is rounding.
     """
     count, mu = -1, np.inf
     while True:
         large = size >= mu
-        if (now := int(np.count_nonzero(large))) == count or now >= wanted:
+        if (now := int(np.count_nonzero(large))) <= count or now >= wanted:
             return mu
         found = float(size[~large].sum()) / (wanted - now)
         if found == 0:
