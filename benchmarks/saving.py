@@ -1,28 +1,71 @@
-"""What samplers save: time to the error that training without them reaches.
+"""What samplers save: time to the error that training without them reaches, and on covertype to the best peer's.
 
-    python -m benchmarks.saving mnist isolet covertype
+    python -m benchmarks.saving mnist isolet covertype sparse
 
 Times are processor times of one thread, from the call of ``fit``, so with binning.  Test errors are known after every
-round from the finished model.
+round from the finished model.  Each contestant is a cell, written when it is done: stop it at any time, it goes on.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from multiboost import Callback
+from multiboost.plugins import RowSampler
 from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance, Share
 
-from . import data
+from . import data, wide_sparse
+from .cells import Cell, Results, run
 from .curve import Curve, log_rounds
-from .measure import error_of, machine, write_json
+from .measure import error_of, version
 from .ours import REAL, ours, warm_up
+from .peers import LightGBM, XGBoost
 
-RESULTS = data.PROJECT / "benchmarks" / "results"
-ROUNDS, MORE = 200, 400  # of plain training, and of samplers, whose rounds are shorter
+RESULTS = data.PROJECT / "benchmarks" / "results" / "saving.json"
+PARTS = ("mnist", "isolet", "covertype", "sparse")
+LEARNERS = {"mnist": "tree:50", "isolet": "tree:50", "covertype": "tree:1500"}
+ROUNDS = {"mnist": (200, 400), "isolet": (200, 400), "covertype": (60, 60)}  # of plain training, and of samplers
+PEERS = {LightGBM: 1000, XGBoost: 1000}  # rounds
+
+
+@dataclass(frozen=True)
+class Trimming(RowSampler):
+    """Only the heaviest samples, which have so much of the weight together (Friedman, Hastie, Tibshirani 2000)."""
+
+    kept: float = 0.9
+    name = "trimming"
+
+    def rows(self, run):
+        weight = np.abs(run.pull).sum(axis=1)
+        order = np.argsort(-weight, kind="stable")
+        drawn = np.zeros(run.n_samples, bool)
+        drawn[order[: 1 + np.searchsorted(np.cumsum(weight[order]), self.kept * weight.sum())]] = True
+        return drawn
+
+
+@dataclass(frozen=True)
+class Goss(RowSampler):
+    """The heaviest samples, and some of the others, which count more (Ke et al. 2017)."""
+
+    top: float = 0.1
+    other: float = 0.1
+    name = "goss"
+
+    def rows(self, run):
+        n = run.n_samples
+        order = np.argsort(-np.abs(run.pull).sum(axis=1), kind="stable")
+        n_top, n_other = round(self.top * n), round(self.other * n)
+        some = np.random.default_rng((run.seed, run.n_rounds)).permutation(n - n_top)[:n_other]
+        times = np.zeros(n)
+        times[order[:n_top]] = 1.0
+        times[order[n_top:][some]] = (1 - self.top) / self.other
+        return times
 
 
 class Clock(Callback):
@@ -36,30 +79,64 @@ class Clock(Callback):
         return False
 
 
-def samplers_of(n_columns: int) -> dict[str, dict]:
+@lru_cache(maxsize=1)
+def split_of(name: str) -> data.Split:
+    """A data set; all rows of covertype, a tenth of them for test."""
+    if name != "covertype":
+        return getattr(data, name)()
+    n = 581_012
+    return data.covertype(n - n // 10)
+
+
+def samplers_of(name: str) -> dict[str, dict]:
     """Parameters of each contestant, by name; bandits pull a tenth of the columns."""
+    n_columns = {"mnist": 784, "isolet": 617, "covertype": 54}[name]
     pulls = max(2, n_columns // 10)
-    return {
+    common: dict[str, dict] = {
         "plain": {},
         "share 0.2": {"row_sampler": Share(0.2)},
         "mvs 0.2": {"row_sampler": MinimalVariance(0.2)},
+        "goss 0.1, 0.1": {"row_sampler": Goss()},
+        "trimming 0.9": {"row_sampler": Trimming()},
+    }
+    if n_columns < 100:
+        return {**common, "lazy 0.5": {"column_sampler": Lazy(0.5)}}
+    return {
+        "plain": {},
         "lazy 0.1": {"column_sampler": Lazy(0.1)},
         "lazy 0.03": {"column_sampler": Lazy(0.03)},
+        "lazy 0.1, mvs 0.2": {"column_sampler": Lazy(0.1), "row_sampler": MinimalVariance(0.2)},
         "ucb": {"column_sampler": UCB(pulls)},
         "exp3p": {"column_sampler": EXP3P(pulls)},
-        "lazy 0.1, mvs 0.2": {"column_sampler": Lazy(0.1), "row_sampler": MinimalVariance(0.2)},
+        **common,
     }
 
 
-def curve_of(split: data.Split, learner: str, rounds: int, **parameters) -> Curve:
+def curve_of(name: str, rounds: int, parameters: dict) -> dict:
     """Test errors after every round, with the processor seconds so far."""
-    if not {"row_sampler", "subsample"} & set(parameters):
-        parameters = {**parameters, "subsample": 1.0}
+    split = split_of(name)
+    given = {**REAL, **parameters}
+    if "row_sampler" not in given:
+        given["subsample"] = 1.0
+    warm_up(split.X, split.y, base_learner=LEARNERS[name], calibration=None, **given)
     clock = Clock()
-    model = ours(learner, rounds, threads=1, calibration=None, **parameters)
+    model = ours(LEARNERS[name], rounds, threads=1, calibration=None, **given)
     model.fit(split.X, split.y, callbacks=[clock])
     errors = [error_of(predicted, split.y_test) for predicted in model.staged_predict(split.X_test)]
-    return Curve.of(range(1, len(errors) + 1), clock.seconds, errors)
+    print(f"{name}, {clock.seconds[-1]:.1f} s, {errors[-1]:.2f} %, {parameters}", flush=True)
+    return {"curve": Curve.of(range(1, len(errors) + 1), clock.seconds, errors)._asdict()}
+
+
+def peer_of(name: str, peer, rounds: int) -> dict:
+    """A peer's errors; processor seconds are in proportion to the rounds."""
+    split = split_of(name)
+    begin = time.process_time()
+    model = peer(rounds, threads=1).fit(split.X, split.y)
+    seconds = time.process_time() - begin
+    at = log_rounds(rounds, 30)
+    errors = [error_of(predicted, split.y_test) for predicted in model.staged(split.X_test, at)]
+    print(f"{name}, {seconds:.1f} s, {errors[-1]:.2f} %, {peer.name}", flush=True)
+    return {"curve": Curve.of(at, [seconds * t / rounds for t in at], errors)._asdict()}
 
 
 def smoothed(errors, width: int = 5) -> np.ndarray:
@@ -67,38 +144,57 @@ def smoothed(errors, width: int = 5) -> np.ndarray:
     return np.array([np.median(errors[max(0, t - width + 1) : t + 1]) for t in range(len(errors))])
 
 
-def race(name: str, learner: str = "tree:50", only=None) -> dict:
-    """All contestants on one data set, one after the other in one process."""
-    split = getattr(data, name)()
-    curves = {}
-    for sampler, parameters in samplers_of(split.X.shape[1]).items():
-        if only and sampler not in only:
-            continue
-        given = {**REAL, **parameters}
-        warm_up(split.X, split.y, base_learner=learner, calibration=None, **given)
-        curves[sampler] = curve_of(split, learner, ROUNDS if sampler == "plain" else MORE, **given)
-        print(name, sampler, f"{curves[sampler].seconds[-1]:.1f} s, {curves[sampler].errors[-1]:.2f} %", flush=True)
-    level = float(smoothed(curves["plain"].errors)[-1])
-    plain = curves["plain"].seconds[-1]
-    found = {"data": name, "learner": learner, "level": level, "plain_seconds": plain, "to_level": {}, "curves": {}}
-    for sampler, curve in curves.items():
-        reached = np.flatnonzero(smoothed(curve.errors) <= level + 1e-9)
-        if reached.size:
-            at = int(reached[0])
-            found["to_level"][sampler] = {
-                "round": at + 1,
-                "seconds": curve.seconds[at],
-                "ratio": curve.seconds[at] / plain,
-            }
-        keep = np.array(log_rounds(len(curve.rounds), 60)) - 1
-        found["curves"][sampler] = Curve(*(np.array(values)[keep].tolist() for values in curve))._asdict()
-    return found
+def summary(name: str, results: Results) -> dict:
+    """Time to the error of plain training at its last round, and to the best peer's, in units of their time."""
+    curves = {key: Curve(**found["curve"]) for key in samplers_of(name) if (found := results.found(f"{name}/{key}"))}
+    marks = {"plain": (float(smoothed(curves["plain"].errors)[-1]), curves["plain"].seconds[-1])}
+    for peer in PEERS:
+        if found := results.found(f"{name}/{peer.name}"):
+            marks[peer.name] = found["curve"]["errors"][-1], found["curve"]["seconds"][-1]
+    of_peers = {key: mark for key, mark in marks.items() if key != "plain"}
+    best = min(of_peers, key=lambda key: of_peers[key][0], default=None)
+    against: dict[str, dict] = {}
+    for mark in ("plain",) if best is None else ("plain", best):
+        level, seconds = marks[mark]
+        against[mark] = {"error": level, "seconds": seconds, "reached": {}}
+        for key, curve in curves.items():
+            at = np.flatnonzero(smoothed(curve.errors) <= level + 1e-9)
+            if at.size:
+                now = curve.seconds[at[0]]
+                ratio = round(now / seconds, 4)
+                against[mark]["reached"][key] = {"round": int(at[0]) + 1, "seconds": now, "ratio": ratio}
+                print(f"{name}: {key:<20} {ratio:.3f} of {mark}'s time to {level:.2f} %, round {at[0] + 1}", flush=True)
+            else:
+                lowest = float(smoothed(curve.errors).min())
+                print(f"{name}: {key:<20} does not reach {mark}'s {level:.2f} %, lowest {lowest:.2f} %", flush=True)
+    return {"against": against}
 
 
-def main(names) -> None:
-    for name in names:
-        write_json(RESULTS / f"saving-{name}.json", {**race(name), "machine": machine()})
+def cells(name: str) -> Iterator[Cell]:
+    """The contestants of a data set, and what follows from them."""
+    if name == "sparse":
+        yield Cell("sparse/defaults", {"threads": 1}, lambda _: wide_sparse.times())
+        return
+    for key, parameters in samplers_of(name).items():
+        rounds = ROUNDS[name][key != "plain"]
+        settings = {"learner": LEARNERS[name], "rounds": rounds, **REAL, "samplers": repr(parameters)}
+        yield Cell(f"{name}/{key}", settings, lambda _, r=rounds, p=parameters: curve_of(name, r, p))
+    after = [f"{name}/{key}" for key in samplers_of(name)]
+    if name == "covertype":
+        for peer, rounds in PEERS.items():
+            settings = {"rounds": rounds, "version": version(peer.package)}
+            key = f"{name}/{peer.name}"
+            yield Cell(key, settings, lambda _, p=peer, r=rounds: peer_of(name, p, r), ours=False)
+            after.append(key)
+    yield Cell(f"{name}/summary", {}, lambda results: summary(name, results), after=tuple(after))
+
+
+def main(words: list[str]) -> None:
+    """Measure some parts, or all; with ``--keep`` cells of an older state of our code stay."""
+    plan = [cell for name in PARTS for cell in cells(name)]
+    names = [word for word in words if word != "--keep"] or PARTS
+    run([cell for name in names for cell in cells(name)], Results(RESULTS, keep="--keep" in words), plan)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["mnist", "isolet"])
+    main(sys.argv[1:])

@@ -309,6 +309,11 @@ def damaged(path, share=0.4):
     path.write_bytes(data)
 
 
+def rewritten(path, change):
+    """The same file with another table."""
+    pq.write_table(change(pq.read_table(path)), path)
+
+
 class BetweenPasses(Callback):
     """Does something to the files when the second pass begins."""
 
@@ -371,6 +376,14 @@ class TestBadFolders:
             (
                 lambda f: (f / "part-7.parquet").write_bytes((f / "part-0.parquet").read_bytes()),
                 "part-7.parquet: the file is new",
+            ),
+            (
+                lambda f: rewritten(f / "part-1.parquet", lambda t: t.append_column("more", t["c"])),
+                "part-1.parquet: it has changed since the first pass",
+            ),
+            (
+                lambda f: rewritten(f / "part-1.parquet", lambda t: t.set_column(0, "a", t["name"])),
+                "part-1.parquet: it has changed since the first pass",
             ),
         ],
     )

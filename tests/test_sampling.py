@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from multiboost import Callback, FromClassifier, MultiBoostClassifier
 from multiboost.plugins import RowSampler
+from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance
+from multiboost.samplers.share import first_of
 
 from .conftest import make_classes, make_levels
 from .test_invariance import KINDS, LEARNERS, boost, each_kind, same_bits
@@ -104,6 +106,26 @@ def test_first_round_is_that_of_its_samples(base_learner):
     assert clf.history_["alpha"][0] == pytest.approx(0.5 * np.log((1 + edge) / (1 - edge)), rel=1e-9)
 
 
+@pytest.mark.parametrize("base_learner", ["stump", "product:2", "tree:5"])
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        {"row_sampler": MinimalVariance(0.3)},
+        {"column_sampler": Lazy(2)},
+        {"column_sampler": UCB(2)},
+        {"column_sampler": EXP3P(2), "row_sampler": MinimalVariance(0.5)},
+    ],
+)
+def test_edges_and_coefficients_are_those_of_all_samples(base_learner, sampler):
+    """Whatever rows and columns the round has seen."""
+    X, y = make_levels(900, 5, 3, n_levels=40)
+    weight = np.random.default_rng(5).uniform(0.5, 1.5, 900)
+    clf = MultiBoostClassifier(base_learner, 1, votes="discrete", random_state=4, **sampler).fit(X, y, weight)
+    edge = edge_of(clf, X, y, weight)
+    assert clf.history_["edge"][0] == pytest.approx(edge, rel=1e-9)
+    assert clf.history_["alpha"][0] == pytest.approx(0.5 * np.log((1 + edge) / (1 - edge)), rel=1e-9)
+
+
 def test_edge_of_real_votes_is_that_of_all_samples():
     X, y = make_levels(1200, 5, 3, n_levels=40)
     clf = MultiBoostClassifier("tree:6", 1, loss="exponential", subsample=0.3).fit(X, y)
@@ -183,6 +205,16 @@ def test_draws_depend_on_the_seed_and_the_round_alone():
     np.testing.assert_array_equal(draws(n_rounds=6), seen[:6])
     other = draws(n_rounds=20, seed=1)
     assert not (other[:, None] == seen).all(axis=2).any()
+
+
+@pytest.mark.parametrize("n", [2, 3000, 8193, 20_000])
+@pytest.mark.parametrize("share", [0.0001, 0.2, 0.5, 0.9])
+def test_a_share_is_the_beginning_of_a_permutation(n, share):
+    """Of NumPy's, although many rows are shuffled as far only as it takes to know which ones come first."""
+    count = max(1, round(share * n))
+    for seed in ((0, 0), (7, 3), (2**40, 11)):
+        expected = np.random.default_rng(seed).permutation(n)[:count]
+        np.testing.assert_array_equal(np.sort(first_of(n, count, seed)), np.sort(expected))
 
 
 def test_all_samples_are_no_sample():

@@ -129,11 +129,28 @@ class BaseClassifier:
         """sum over samples and labels of G sign(h): the edge of the votes' signs (3.33)."""
         return float((np.sign(self.votes) * self.sum_g).sum())
 
-    def edge_of_all(self, pull: np.ndarray) -> float:
-        """The same over all samples, also those that the base learner did not see; of curves, of h / max |h|."""
+    def edge_of_all(self, pull: np.ndarray, room: Callable[[int], np.ndarray] = np.empty) -> float:
+        """The same over all samples, also those that the base learner did not see; of curves, of h / max |h|.
+
+        Parameters
+        ----------
+        pull : ndarray (n, K)
+            G of all samples.
+        room : callable
+            Where to work: so many float64 of no value.
+        """
         if self.is_curved or self.voting < 1.0:
             return sum(float((self.outputs(part) * pull[part]).sum()) for part in self._parts()) / (self.size or 1.0)
-        return sum(float((self.signs(part) * pull[part]).sum()) for part in self._parts())
+        edge, signs = 0.0, [np.where(dag.values > 0, 1.0, -1.0) for dag in self.terms]
+        for part in self._parts():
+            g = pull[part]
+            product = room(g.size).reshape(g.shape)
+            np.take(signs[0], self.leaf[0, part], axis=0, out=product, mode="clip")  # else NumPy makes a copy first
+            for sign, leaf in zip(signs[1:], self.leaf[1:, part], strict=True):
+                product *= sign[leaf]
+            product *= g
+            edge += float(product.sum())
+        return edge
 
     def z(self, pull: np.ndarray, alpha: float) -> float:
         """Z of alpha h under exponential loss (3.15), where G are the weights of all samples times their labels."""

@@ -236,8 +236,8 @@ class Run:
         """The problem of the round: what the samplers leave of it."""
         problem = self.problem
         rows, self.drawn_columns = self.rows.rows(self), self.columns.columns(self)
-        self.drawn = None if rows is None else rows > 0
         self.times = None if rows is None or rows.dtype == bool else rows
+        self.drawn = rows if self.times is None else self.times > 0
         if self.drawn is not None:
             problem = problem.on_rows(np.flatnonzero(self.drawn).astype(ROW), np.flatnonzero(~self.drawn).astype(ROW))
         if self.times is not None:
@@ -252,7 +252,11 @@ class Run:
         if h is None or not h.votes.any():
             return h, 0.0
         seen = problem.rows.left_out.size == 0 and self.times is None and not h.is_curved
-        return h, h.edge if seen else h.edge_of_all(self.pull)
+        return h, h.edge if seen else h.edge_of_all(self.pull, self._room)
+
+    def _room(self, size: int) -> np.ndarray:
+        """Room to work in, used again in every round."""
+        return self.problem.scratch.room(("edge",), size, np.float64)
 
     def _stepped(self, problem: Problem) -> tuple[BaseClassifier | None, float, float]:
         """A base classifier, its edge, and how far to go along it; where that is nowhere, `stopped` says why."""

@@ -44,6 +44,62 @@ def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
     part[0], part[1], part[2], part[3], part[4], part[5] = n_left, low, high, n_missing, n_drawn, n_stray
 
 
+@njit(**ONCE)
+def _part_some(blocks, subsets, number, node, rows, spare, begin, stop, to_left, to_right, part):
+    """Part rows[begin:stop]: those on the left move to rows[to_left:], the others to spare[to_right:].
+
+    OUT part: how many rows go left, the last bin there, the first bin on the right, and how many have no value.
+    """
+    # Numbers, not records: the compiler cannot know that writing to ``rows`` leaves those alone.
+    slot, cut_bin, missing_right = node.slot, node.bin, node.missing_right != 0
+    n_bins, nominal = blocks.column[slot].n_bins, blocks.column[slot].nominal > 0
+    source, first, stride, code = column_of(blocks, slot)
+    left, right, low, high, n_missing = np.uintp(to_left), np.uintp(to_right), -1, n_bins, 0
+    for r in range(np.uintp(begin), np.uintp(stop)):
+        row = rows[r]
+        if stride > np.uintp(0):
+            b = np.intp(source[first + np.uintp(row) * stride]) - code
+        else:
+            b = bin_of(blocks, slot, np.intp(row))
+        missing = b >= n_bins
+        goes = missing_right if missing else b > cut_bin
+        if nominal:
+            if not missing:
+                goes = in_set(subsets, number, b)
+        else:
+            low = greater(low, -1 if goes | missing else b)
+            high = lesser(high, b if goes & (not missing) else n_bins)
+        n_missing += missing
+        # No branch: every other one would be mispredicted.  What is written on the left was read before.
+        rows[left] = row
+        spare[right] = row
+        left += np.uintp(not goes)
+        right += np.uintp(goes)
+    part[0], part[1], part[2], part[3] = np.intp(left) - to_left, low, high, n_missing
+
+
+@njit(**ONCE)
+def _part_alone(blocks, subsets, number, rows, tree):
+    """`partition` by one thread: each row is moved once or twice."""
+    node, spare, part, plan = tree.node[number], tree.spare, tree.parts[0], tree.plan[0]
+    numeric, n_bins = blocks.column[node.slot].nominal == 0, blocks.column[node.slot].n_bins
+    start, drawn, end = node.start, node.drawn, node.end
+    border, low, high = start, -1, n_bins
+    for outside in range(2):  # samples of the round, then the others
+        begin, stop = (drawn, end) if outside else (start, drawn)
+        _part_some(blocks, subsets, number, node, rows, spare, begin, stop, border, begin - border, part)
+        border += part[0]
+        low, high = greater(low, part[1]), lesser(high, part[2])
+        if not outside:
+            plan.drawn = part[0]
+            # No sample of the round has a missing value: those outside of it, and later ones, go with the majority.
+            if part[3] == 0 and numeric:
+                node.missing_right = 2 * part[0] < drawn - start
+    for r in range(np.uintp(border), np.uintp(end)):
+        rows[r] = spare[r - np.uintp(border)]
+    node.below, node.above, plan.border = low, high, border
+
+
 def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
     """Stable partition of a node's rows, left side first: samples of the round stay before others.
 
@@ -52,7 +108,9 @@ def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
     node, spare, right, parts = tree.node[number], tree.spare, tree.right, tree.parts
     start, end = node.start, node.end
     n_parts = 1 if end - start < _ALONE else n_threads
-    if tid >= n_parts:
+    if n_parts == 1:
+        if tid == 0:
+            _part_alone(blocks, subsets, number, rows, tree)
         return
     size = -(-(end - start) // n_parts)
     numeric, n_bins = blocks.column[node.slot].nominal == 0, blocks.column[node.slot].n_bins
