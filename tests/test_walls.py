@@ -31,7 +31,7 @@ ROOMS = {
     "criteria": ({"kernels", "registry"}, {"numpy"}),
     "base": ({"criteria", "data", "kernels", "registry", "workspace"}, {"numpy", "sklearn"}),
     "steps": ({"base.classifier", "criteria", "losses", "plugin", "registry"}, {"numpy", "scipy"}),
-    "samplers": ({"plugin", "registry"}, {"numpy"}),
+    "samplers": ({"plugin", "registry", "kernels.draw"}, {"numpy"}),
     "calibration": ({"plugin", "registry"}, {"numpy", "scipy", "sklearn", "threadpoolctl"}),
     "model": (
         {"base.classifier", "calibration", "data", "disk", "kernels", "memory", "multiboost"}
