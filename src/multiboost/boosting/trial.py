@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,9 +73,10 @@ class Trial:
     ):
         self._comparison = current()
         self._comparison.starts()
-        self._rows = np.random.default_rng(0).permutation(binned.n_rows)[:n_rows]
+        order = np.random.default_rng(0).permutation(binned.n_rows)
+        self._rows, self._others = order[:n_rows], order[n_rows:]
         self.team, self.n_rows, self._binned, self._n_rounds = team, binned.n_rows, binned, n_rounds
-        self._labels = target.take(self._rows)
+        self._target, self._labels = target, target.take(self._rows)
         self._of = min(of, self._rows.size)
         if n_folds is None:
             n_folds = of if self._rows.size <= _FEW else 1
@@ -87,14 +88,18 @@ class Trial:
         """Some of the folds."""
         rows, labels, fold = self._rows, self._labels, np.arange(self._rows.size) % self._of
         apart = np.flatnonzero((fold >= first) & (fold < last))  # the table is asked once for rows that are held out
-        table = self._binned.table.take(rows[apart])
-        table = table if isinstance(table, SparseTable) else table.encoded()
+        table = self._taken(rows[apart])
         found = []
         for k in range(first, last):
             inside, outside = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             held_out = table.take(np.flatnonzero(fold[apart] == k))
             found.append(_Fold(self._binned.take(rows[inside]), labels.take(inside), held_out, labels.take(outside)))
         return found
+
+    def _taken(self, rows: np.ndarray) -> Table:
+        """Some rows of the table, ready for predictions."""
+        table = self._binned.table.take(rows)
+        return table if isinstance(table, SparseTable) else table.encoded()
 
     def begin(self, *plans: Plan) -> None:
         """Make the runs ready for their first round.
@@ -124,8 +129,15 @@ class Trial:
         return plan.digest() in self._held_out
 
     def out_of_fold(self, plan: Plan) -> list[Part]:
-        """Rows for a calibration: those held out in the comparison, and the other folds where these are few."""
+        """Rows for a calibration: those held out in the comparison, and more where these are few.
+
+        Rows outside of the sample cost a prediction only.  Where there are none left, the other folds are held out.
+        """
         found, made = list(self._parts(plan)), len(self.folds)
+        rows = self._others[: max(0, _ENOUGH - sum(part.target.n_rows for part in found))]
+        if rows.size:
+            others = replace(self.folds[0], held_out=self._taken(rows), held_out_labels=self._target.take(rows))
+            found.append(others.part(self._begun[plan.digest()][0], self.team))
         while made < self._of and sum(part.target.n_rows for part in found) < _ENOUGH:
             fold = self._folds(made, made + 1)[0]
             try:
