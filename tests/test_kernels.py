@@ -19,6 +19,7 @@ from multiboost.kernels.compiler import OPTIONS, compiled
 from multiboost.kernels.criteria import cut_score, edge_score
 from multiboost.kernels.dtypes import ROW, SIGN, lanes
 from multiboost.kernels.extremes import greater, lesser
+from multiboost.kernels.growing import ONE_LABEL
 from multiboost.kernels.histogram import (
     Payload,
     build_histogram,
@@ -28,7 +29,7 @@ from multiboost.kernels.histogram import (
     sum_payload,
 )
 from multiboost.kernels.lanes import add_lanes, is_zero, subtract_lanes
-from multiboost.kernels.scan import COARSE_CUT, scan_block, scan_fine
+from multiboost.kernels.scan import COARSE_CUT, Line, new_line, scan_block, scan_fine, scan_rows, scan_rows_of_one
 from multiboost.kernels.team import new_sync
 from multiboost.kernels.update import CHUNK, chunk_starts, quantise, quantise_calls
 
@@ -62,27 +63,37 @@ def difference_of(blocks, b, width, parent, child):
 
 
 @cache
-def block_cut(criterion):
+def block_cut(criterion, one_label):
+    scan = scan_rows_of_one if one_label else scan_rows
+
     @bare
-    def block_cut(blocks, b, is_open, ridge, payload, total, histogram, scratch, best_left, coarse):
+    def block_cut(blocks, b, is_open, ridge, payload, total, histogram, scratch, best_left, coarse, line):
         block = blocks.block[b]
         return scan_block(
-            criterion, blocks.column, block, is_open, ridge, payload.half, total, histogram,
-            block.origin * payload.width, scratch, best_left, coarse,
+            scan, criterion, blocks.column, block, is_open, ridge, payload.half, total, histogram,
+            block.origin * payload.width, scratch, line, best_left, coarse,
         )  # fmt: skip
 
     return block_cut
 
 
 @cache
-def fine_cut(criterion):
+def fine_cut(criterion, one_label):
+    scan = scan_rows_of_one if one_label else scan_rows
+
     @bare
-    def fine_cut(blocks, slot, row, payload, ridge, rows, total, histogram, fine, scratch, best_left):
+    def fine_cut(blocks, slot, row, payload, ridge, rows, total, histogram, fine, scratch, best_left, line):
         return scan_fine(
-            criterion, blocks, slot, row, payload, ridge, rows, 0, rows.size, total, histogram, fine, scratch, best_left
-        )
+            scan, criterion, blocks, slot, row, payload, ridge, rows, 0, rows.size, total, histogram, fine, scratch,
+            line, best_left,
+        )  # fmt: skip
 
     return fine_cut
+
+
+def line_for(blocks, dtype):
+    room = new_line(blocks.column["n_rows"].max(initial=16), 1, dtype)
+    return Line(room.sums[0], room.scores[0])
 
 
 @cache
@@ -376,8 +387,8 @@ def test_best_cut_of_a_block(kind, criterion, n_labels, dtype, sparse):
     best_left, everything = np.zeros(payload.width, dtype), np.ones(blocks.column.size, bool)
     coarse = np.zeros(0, COARSE_CUT)
     for b, block in enumerate(blocks.block):
-        score, slot, cut, missing_right = block_cut(criterion)(
-            blocks, b, everything, ridge, payload, total, histogram, scratch, best_left, coarse
+        score, slot, cut, missing_right = block_cut(criterion, payload.width == ONE_LABEL)(
+            blocks, b, everything, ridge, payload, total, histogram, scratch, best_left, coarse, line_for(blocks, dtype)
         )
         every = {
             (s, c, m): value
@@ -411,11 +422,12 @@ def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
     fine = np.zeros(16 * payload.width, dtype)
     coarse = np.zeros(blocks.column.size, COARSE_CUT)
     seen = 0
+    line = line_for(blocks, dtype)
     for b, block in enumerate(blocks.block):
         if block["shift"] == 0:
             continue
-        found = block_cut(criterion)(
-            blocks, b, everything, ridge, payload, total, histogram, scratch, best_left, coarse
+        found = block_cut(criterion, payload.width == ONE_LABEL)(
+            blocks, b, everything, ridge, payload, total, histogram, scratch, best_left, coarse, line
         )
         assert found[1] == -1  # which column is best is not known before they are searched bin by bin
         for slot in range(block["slot"], block["slot_end"]):
@@ -427,8 +439,8 @@ def test_coarse_search(kind, criterion, n_labels, dtype, sparse):
             assert coarse[slot]["score"] == pytest.approx(max(ends), rel=1e-5)
             row = coarse[slot]["row"]
             begin = 8 * (row - column["code"] // 8)
-            score, cut, missing_right = fine_cut(criterion)(
-                blocks, slot, row, payload, ridge, rows, total, histogram, fine, scratch, best_left
+            score, cut, missing_right = fine_cut(criterion, payload.width == ONE_LABEL)(
+                blocks, slot, row, payload, ridge, rows, total, histogram, fine, scratch, best_left, line
             )
             near = {(c, m): s for s, c, m in cuts if begin <= c < begin + 16}
             assert score == pytest.approx(max(near.values()), rel=1e-5)

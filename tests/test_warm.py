@@ -52,10 +52,12 @@ def test_without_another_python(monkeypatch, python):
         warming.wait()
 
 
-@pytest.mark.parametrize(("votes", "n_columns"), [("real", 2), ("discrete", 2), ("discrete", 60)])
-def test_what_is_compiled_is_what_a_fit_needs(votes, n_columns, monkeypatch):
+@pytest.mark.parametrize(
+    ("votes", "n_columns", "n_classes"), [("real", 2, 3), ("real", 2, 2), ("discrete", 2, 3), ("discrete", 60, 3)]
+)
+def test_what_is_compiled_is_what_a_fit_needs(votes, n_columns, n_classes, monkeypatch):
     """The other process has no table: it must come to the same types."""
-    X, y = np.random.default_rng(0).integers(0, 7, (20, n_columns)).astype(float), np.arange(20) % 3
+    X, y = np.random.default_rng(0).integers(0, 7, (20, n_columns)).astype(float), np.arange(20) % n_classes
     asked = []
     monkeypatch.setattr(warming, "_is_cold", lambda bounded: True)
     monkeypatch.setattr(warming, "_start", lambda function, arguments: asked.append((function, arguments)))
@@ -64,7 +66,8 @@ def test_what_is_compiled_is_what_a_fit_needs(votes, n_columns, monkeypatch):
     monkeypatch.setattr(grow, "compile", signatures.append)
     ((function, arguments),) = asked
     assert function == f"{compile_growth.__module__}:{compile_growth.__name__}"
-    assert arguments == (("edge",) if votes == "discrete" else ("z",), votes == "discrete" and n_columns == 60)
+    bounded = votes == "discrete" and n_columns == 60
+    assert arguments == (("edge",) if votes == "discrete" else ("z",), bounded, n_classes == 2)
     compile_growth(*arguments)
     assert _compiled.cache_info().misses == before
     assert signatures[0] in grow.signatures

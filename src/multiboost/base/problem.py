@@ -277,10 +277,7 @@ class Problem:
             pool_bytes = _POOL_BYTES * row // longest
             keep, workspace = self.scratch.keep, self.layout.workspace
             tree = new_tree(0, n_leaves, blocks, payload.width, dtype, n_threads, pool_bytes, self.scratch.room)
-            tree = tree._replace(
-                spare=keep(("spare",), lambda: workspace.zeros(self.n_rows, ROW)),
-                right=keep(("right",), lambda: workspace.zeros(self.n_rows, np.bool_)),
-            )
+            tree = tree._replace(spare=keep(("spare",), lambda: workspace.zeros(self.n_rows, ROW)))
             subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed, payload.width, dtype, n_threads)
             loops, bound_loops = loops_of(payload), None if bounds is None else loops_of(bounds.payload)
             calls = self.scratch.keep(

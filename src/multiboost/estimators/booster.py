@@ -198,7 +198,7 @@ class Booster(Fitted, ABC):
             closing(data.workspace),
             when_compiling(lambda: tell(_COMPILING)),
             Team(thread_count(self.n_jobs)) as team,
-            self._warm(team, data.table),
+            self._warm(team, data),
         ):
             if data.before is not None:
                 data.target.start = data.before.scores(data.table, team, data.target.kind)
@@ -253,7 +253,7 @@ class Booster(Fitted, ABC):
             resumed.check_parameters(saved_parameters(self))
         return going_on, resumed
 
-    def _warm(self, team: Team, table: Table) -> AbstractContextManager:
+    def _warm(self, team: Team, data: _Table) -> AbstractContextManager:
         """Half of the kernels are compiled by another process where this is the first fit of all."""
         learner = base_learner_from(self.base_learner)
         while getattr(learner, "base", None) is not None:
@@ -261,11 +261,10 @@ class Booster(Fitted, ABC):
         if not isinstance(learner, (Cut, Tree, Product)):
             return nullcontext()
         criteria = self._wishes().criteria
-        return (
-            warm(team.n_threads, criteria, "edge" in criteria and table.n_columns >= WIDE)
-            if criteria
-            else nullcontext()
-        )
+        if not criteria:
+            return nullcontext()
+        bounded = "edge" in criteria and data.table.n_columns >= WIDE
+        return warm(team.n_threads, criteria, bounded, data.target.n_labels == 1)
 
     def _read(self, X, y, sample_weight, pair_weight, init_scores, qid, going_on: bool) -> _Table:
         """The training set, checked."""

@@ -174,6 +174,34 @@ def cut_score(typingctx, criterion, left, total, half, ridge):
     return types.float64(criterion, left, total, types.intp, types.float64), codegen
 
 
+@cache
+def _line(name):
+    """The scores of a line of cuts of one label."""
+    cut = njit(**INLINE)(_formulas[name].cut)
+
+    def scores(sums, n, extra_a, extra_b, total, ridge, found):
+        all_a, all_b = total[0], total[1]
+        for k in range(np.uintp(n)):
+            a, b = sums[0, k] + extra_a, sums[1, k] + extra_b
+            found[k] = cut(np.float64(a), np.float64(b), np.float64(all_a - a), np.float64(all_b - b), ridge)
+
+    return scores
+
+
+@intrinsic(prefer_literal=True)
+def line_scores(typingctx, criterion, sums, n, extra_a, extra_b, total, ridge, found):
+    """OUT found: scores of n cuts of one label, as `cut_score`; they send ``sums`` and ``extra`` to the left."""
+    if not isinstance(criterion, types.StringLiteral):
+        return None
+    name = criterion.literal_value
+
+    def codegen(context, builder, signature, args):
+        context.compile_internal(builder, _line(name), types.void(*signature.args[1:]), args[1:])
+        return context.get_dummy_value()
+
+    return types.void(criterion, sums, types.intp, sums.dtype, sums.dtype, total, types.float64, found), codegen
+
+
 # What a part of a node's rows can gain at most, of Z.  With f = sqrt(W- W+), to cut A off from T gains 2 (f(T) - f(A) -
 # f(T - A)) for each label, and f(T - A) >= (1 - s) f(T) where A <= s T.  So the gain is at most
 # 2 max(A- sqrt(T+ / T-), A+ sqrt(T- / T+)) - 2 f(A).  This is never negative and, as f is superadditive, the sum of

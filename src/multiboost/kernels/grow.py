@@ -25,12 +25,12 @@ from .dtypes import COARSE, CODE, FINE, NODE, SIGN
 from .edge import ROUNDED, new_bounds
 from .edge_search import begin_bounds, bound_numbers, search_candidates
 from .extremes import greater, lesser
-from .growing import FINALISTS, comes_by_subtraction, new_subsets, new_tree, open_to
+from .growing import FINALISTS, ONE_LABEL, comes_by_subtraction, line_of, new_subsets, new_tree, open_to
 from .histogram import Payload, build_histogram, build_wide_histogram, no_loops, sum_payload
 from .lanes import add_lanes, copy, zero
 from .leaves import read_leaves
 from .partition import partition
-from .scan import leaf_score, scan_block, scan_fine
+from .scan import leaf_score, scan_block, scan_fine, scan_rows, scan_rows_of_one
 from .subset import NOMINAL, NUMERIC, keep_set, search_nominal
 from .team import barrier, new_sync, next_item
 from .touched import scan_touched, subtract_touched, sum_touched
@@ -47,7 +47,7 @@ def _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets) -> dict[s
     kinds: dict[str, tuple] = {
         "partition": (size, size, sync, typeof(blocks), typeof(subsets), size, rows, typeof(tree)),
         "leaves": (sync, typeof(tree.node), size, rows, matrix, matrix, leaf, types.float64[:, :, ::1]),
-        "numbers": (size, size, *search),
+        "numbers": (size, size, size, *search),
         "touched": (size, size, size, *search),
         "finalists": (size, size, sync, *(kind for kind in search if kind != typeof(loops))),
         "nominals": (size, size, size, typeof(subsets), *search),
@@ -96,7 +96,7 @@ def growth_calls(criterion, keep, tree, blocks, payload, loops, bounds, bound_lo
     criterion : name
     keep : whether its code may be kept on disk
     """
-    searches, needed = _searches(criterion), needed_of(blocks, bounds is not None)
+    searches, needed = _searches(criterion, payload.width == ONE_LABEL), needed_of(blocks, bounds is not None)
     functions = _COMMON | {name: searches[name] if needed[name] else None for name in needed}
     kinds = _kinds(tree, blocks, payload, loops, bounds, bound_loops, subsets)
     for name in kinds:
@@ -137,7 +137,7 @@ def _choose_finalists(blocks, is_open, coarse, finalists):
 
 
 @njit(**ONCE)
-def _search_finalist(criterion, tid, blocks, item, payload, ridge, rows, tree, scratch):
+def _search_finalist(scan, criterion, tid, blocks, item, payload, ridge, rows, tree, scratch):
     """Bin by bin search of one coarse column in one new leaf."""
     k, place = item // FINALISTS, item % FINALISTS
     number = tree.new[k]
@@ -150,16 +150,18 @@ def _search_finalist(criterion, tid, blocks, item, payload, ridge, rows, tree, s
     found.slot = slot
     if slot >= 0:
         found.score, found.bin, found.missing_right = scan_fine(
-            criterion, blocks, slot, tree.coarse[k, slot].row, payload, ridge, rows, node.start, node.drawn,
-            tree.total[number], tree.pool[node.place], tree.fine[tid], scratch, tree.found_left[k, at],
+            scan, criterion, blocks, slot, tree.coarse[k, slot].row, payload, ridge, rows, node.start, node.drawn,
+            tree.total[number], tree.pool[node.place], tree.fine[tid], scratch, line_of(tree, tid),
+            tree.found_left[k, at],
         )  # fmt: skip
 
 
 @cache
-def _searches(criterion):
+def _searches(criterion, one_label):
     """The kernels that depend on the criterion, by the names by which `grow` calls them."""
+    scan = scan_rows_of_one if one_label else scan_rows
 
-    def numbers(b, k, blocks, payload, loops, ridge, rows, tree, scratch):
+    def numbers(tid, b, k, blocks, payload, loops, ridge, rows, tree, scratch):
         """Histogram of one block of numbers for new leaf ``k``, and its best cut."""
         block, number = blocks.block[b], tree.new[k]
         node, total, base = tree.node[number], tree.total[number], block.origin * payload.width
@@ -170,8 +172,8 @@ def _searches(criterion):
             )
         found = tree.found[k, b]
         found.score, found.slot, found.bin, found.missing_right = scan_block(
-            criterion, blocks.column, block, open_to(tree, number), ridge, payload.half, total, histogram, base,
-            scratch, tree.found_left[k, b], tree.coarse[k],
+            scan, criterion, blocks.column, block, open_to(tree, number), ridge, payload.half, total, histogram, base,
+            scratch, line_of(tree, tid), tree.found_left[k, b], tree.coarse[k],
         )  # fmt: skip
 
     def touched(tid, b, k, blocks, payload, loops, ridge, rows, tree, scratch):
@@ -217,7 +219,7 @@ def _searches(criterion):
             return
         item = next_item(sync)
         while item < 2 * FINALISTS:
-            _search_finalist(criterion, tid, blocks, item, payload, ridge, rows, tree, scratch)
+            _search_finalist(scan, criterion, tid, blocks, item, payload, ridge, rows, tree, scratch)
             item = next_item(sync)
         barrier(tid, n_threads, sync)
 
@@ -366,7 +368,7 @@ def grow(
                     if blocks.block[item].touched > 0:
                         call(calls, "touched", (tid, item, k, blocks, payload, loops, ridge, rows, tree, scratch))
                     else:
-                        call(calls, "numbers", (item, k, blocks, payload, loops, ridge, rows, tree, scratch))
+                        call(calls, "numbers", (tid, item, k, blocks, payload, loops, ridge, rows, tree, scratch))
                 else:
                     call(calls, "bounds", (tid, item, k, blocks, bounds, bound_loops, rows, tree))
             item = next_item(sync)
@@ -412,11 +414,12 @@ def grow(
     return n_nodes
 
 
-def compile_growth(criteria, bounded):
+def compile_growth(criteria, bounded, one_label):
     """Compile `grow` and about half of what it calls, without growing anything; see ``warm``.
 
     criteria : names, either "edge" alone or others
     bounded : whether numbers are then searched by bounds
+    one_label : whether there is one label only
     """
     blocks = Blocks(
         np.zeros(0, CODE), np.zeros(0, np.uint32), np.zeros(1, BLOCK), np.zeros(1, COLUMN), np.zeros(0, CODE)
@@ -440,7 +443,7 @@ def compile_growth(criteria, bounded):
         **{name: (compiled(there[name], *kinds[name]) if name in there else None, kinds[name]) for name in kinds}
     )
     for criterion in () if bounded else criteria:
-        compiled(_searches(criterion)["numbers"], *kinds["numbers"])
+        compiled(_searches(criterion, one_label)["numbers"], *kinds["numbers"])
     matrix = np.zeros((0, 1))
     arguments = (
         0, 1, new_sync(1), calls, blocks, payload, loops, bounds, bound_loops, NUMERIC, subsets, 0.0,

@@ -11,10 +11,11 @@ from .compiler import ONCE, njit
 from .dtypes import ROW, apart
 from .histogram import subtract_histogram
 from .lanes import new_scratch
-from .scan import COARSE_CUT
+from .scan import COARSE_CUT, Line, new_line
 from .subset import Subsets, new_room
 from .touched import Touched, new_touched
 
+ONE_LABEL = 2  # width of a payload that has two numbers
 FINALISTS = 4  # coarse columns that are searched bin by bin
 
 # What the leader tells the team.
@@ -65,8 +66,8 @@ class Tree(NamedTuple):
     fine: np.ndarray  # (threads, 16 * width)
     partial: np.ndarray  # (threads, width and more) payload sums, each thread's on cache lines of its own
     scratch: np.ndarray  # (threads, 4 or more, width)
+    line: Line  # arrays of (threads, ...); of no rows where there are several labels
     spare: np.ndarray  # (n,) ROW, for partitioning
-    right: np.ndarray  # (n,) bool, for partitioning
     parts: np.ndarray  # (threads, 8) intp, of a partition: see ``partition``
     plan: np.ndarray  # (1,) PLAN
     new: np.ndarray  # (2,) intp, the new leaves, -1: none
@@ -121,8 +122,8 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes, room
         fine=np.empty((n_threads, 16 * width), dtype),
         partial=np.empty((n_threads, apart(width, dtype)), dtype),
         scratch=new_scratch(n_threads, width, dtype),
+        line=new_line(blocks.column["n_rows"].max(initial=16) if width == ONE_LABEL else 0, n_threads, dtype),
         spare=np.empty(n_rows, ROW),
-        right=np.empty(n_rows, np.bool_),
         parts=np.zeros((n_threads, 8), np.intp),
         plan=np.zeros(1, PLAN),
         new=np.zeros(2, np.intp),
@@ -131,6 +132,12 @@ def new_tree(n_rows, n_leaves, blocks, width, dtype, n_threads, pool_bytes, room
         least=np.zeros(2, np.int64),
         touched=new_touched(blocks, places + 2, n_threads, width),
     )
+
+
+@njit(**ONCE)
+def line_of(tree, tid):
+    """The room of one thread for a line of cuts."""
+    return Line(tree.line.sums[tid], tree.line.scores[tid])
 
 
 @njit(**ONCE)

@@ -12,92 +12,86 @@ _ALONE = 4096  # nodes below this many rows are partitioned by one thread
 
 
 @njit(**ONCE)
-def _mark(blocks, subsets, number, node, rows, begin, stop, right, part):
-    """OUT right: which of rows[begin:stop] go right.
+def _deal_numbers(source, first, stride, border, rows, begin, stop, last, spare, place):
+    """`_deal` for rows[begin:stop] of a column of numbers without missing values.
+
+    A code minus the first one on the right is below zero on the left.  As numbers without a sign those are the larger
+    ones: the largest is the last code on the left, the least is the first one on the right.
+
+    border : the first code on the right
+    last : where the first row that goes right is put
+    place : where the next row that goes left is put, and the largest and the least difference so far
+    """
+    to_left, largest, least = place
+    for r in range(np.uintp(begin), np.uintp(stop)):
+        i = rows[r]
+        difference = np.uint64(source[first + np.uintp(i) * stride]) - border
+        # No branch: every other one would be mispredicted.
+        spare[to_left] = i
+        spare[to_left + (np.uintp(last) - r)] = i
+        to_left += np.uintp(difference >> np.uint64(63))
+        largest, least = greater(largest, difference), lesser(least, difference)
+    return to_left, largest, least
+
+
+@njit(**ONCE)
+def _deal(blocks, subsets, number, node, rows, begin, stop, spare, part):
+    """Rows of rows[begin:stop] that go left to the front of spare[begin:stop], the others to its end, backwards.
 
     OUT part: how many go left, the last bin there, the first bin on the right, how many
     samples of the round have no value, how many of them go left, and how many others have no value.
     """
-    # Numbers, not records: the compiler cannot know that writing to ``right`` leaves those alone.
+    # Numbers, not records: the compiler cannot know that writing to ``spare`` leaves those alone.
     slot, cut_bin, missing_right, drawn = node.slot, node.bin, node.missing_right != 0, np.uintp(node.drawn)
-    n_bins, nominal = blocks.column[slot].n_bins, blocks.column[slot].nominal > 0
+    column = blocks.column[slot]
+    n_bins, nominal = column.n_bins, column.nominal > 0
     source, first, stride, code = column_of(blocks, slot)
-    n_left, low, high, n_missing, n_drawn, n_stray = 0, -1, n_bins, 0, 0, 0
-    for r in range(np.uintp(begin), np.uintp(stop)):
-        if stride > np.uintp(0):
-            b = np.intp(source[first + np.uintp(rows[r]) * stride]) - code
-        else:
-            b = bin_of(blocks, slot, np.intp(rows[r]))
-        goes = b > cut_bin
-        if b >= n_bins:
-            goes = missing_right
-            n_missing += r < drawn
-            n_stray += r >= drawn
-        elif nominal:
-            goes = in_set(subsets, number, b)
-        else:
-            low = greater(low, -1 if goes else b)
-            high = lesser(high, b if goes else n_bins)
-        right[r] = goes
-        n_left += not goes
-        n_drawn += not goes and r < drawn
+    n_missing, n_stray = 0, 0
+    if stride > np.uintp(0) and not nominal and column.missing == 0:
+        middle, last = lesser(greater(node.drawn, begin), stop), stop - 1
+        border = np.uint64(code + cut_bin + 1)
+        place = np.uintp(begin), np.uint64(0), ~np.uint64(0)
+        place = _deal_numbers(source, first, stride, border, rows, begin, middle, last, spare, place)
+        n_drawn = np.intp(place[0]) - begin
+        to_left, largest, least = _deal_numbers(
+            source, first, stride, border, rows, middle, stop, last, spare, place
+        )  # fmt: skip
+        n_left = np.intp(to_left) - begin
+        low = np.intp(largest + border) - code if n_left > 0 else -1
+        high = np.intp(least + border) - code if n_left < stop - begin else n_bins
+    else:
+        to_left, to_right, low, high, n_drawn = np.uintp(begin), np.uintp(stop - 1), -1, n_bins, 0
+        for r in range(np.uintp(begin), np.uintp(stop)):
+            i = rows[r]
+            if stride > np.uintp(0):
+                b = np.intp(source[first + np.uintp(i) * stride]) - code
+            else:
+                b = bin_of(blocks, slot, np.intp(i))
+            goes = b > cut_bin
+            if b >= n_bins:
+                goes = missing_right
+                n_missing += r < drawn
+                n_stray += r >= drawn
+            elif nominal:
+                goes = in_set(subsets, number, b)
+            else:
+                low = greater(low, -1 if goes else b)
+                high = lesser(high, b if goes else n_bins)
+            spare[to_left] = spare[to_right] = i
+            to_left += np.uintp(not goes)
+            to_right -= np.uintp(goes)
+            n_drawn += not goes and r < drawn
+        n_left = np.intp(to_left) - begin
     part[0], part[1], part[2], part[3], part[4], part[5] = n_left, low, high, n_missing, n_drawn, n_stray
 
 
 @njit(**ONCE)
-def _part_some(blocks, subsets, number, node, rows, spare, begin, stop, to_left, to_right, part):
-    """Part rows[begin:stop]: those on the left move to rows[to_left:], the others to spare[to_right:].
-
-    OUT part: how many rows go left, the last bin there, the first bin on the right, and how many have no value.
-    """
-    # Numbers, not records: the compiler cannot know that writing to ``rows`` leaves those alone.
-    slot, cut_bin, missing_right = node.slot, node.bin, node.missing_right != 0
-    n_bins, nominal = blocks.column[slot].n_bins, blocks.column[slot].nominal > 0
-    source, first, stride, code = column_of(blocks, slot)
-    left, right, low, high, n_missing = np.uintp(to_left), np.uintp(to_right), -1, n_bins, 0
-    for r in range(np.uintp(begin), np.uintp(stop)):
-        row = rows[r]
-        if stride > np.uintp(0):
-            b = np.intp(source[first + np.uintp(row) * stride]) - code
-        else:
-            b = bin_of(blocks, slot, np.intp(row))
-        missing = b >= n_bins
-        goes = missing_right if missing else b > cut_bin
-        if nominal:
-            if not missing:
-                goes = in_set(subsets, number, b)
-        else:
-            low = greater(low, -1 if goes | missing else b)
-            high = lesser(high, b if goes & (not missing) else n_bins)
-        n_missing += missing
-        # No branch: every other one would be mispredicted.  What is written on the left was read before.
-        rows[left] = row
-        spare[right] = row
-        left += np.uintp(not goes)
-        right += np.uintp(goes)
-    part[0], part[1], part[2], part[3] = np.intp(left) - to_left, low, high, n_missing
-
-
-@njit(**ONCE)
-def _part_alone(blocks, subsets, number, rows, tree):
-    """`partition` by one thread: each row is moved once or twice."""
-    node, spare, part, plan = tree.node[number], tree.spare, tree.parts[0], tree.plan[0]
-    numeric, n_bins = blocks.column[node.slot].nominal == 0, blocks.column[node.slot].n_bins
-    start, drawn, end = node.start, node.drawn, node.end
-    border, low, high = start, -1, n_bins
-    for outside in range(2):  # samples of the round, then the others
-        begin, stop = (drawn, end) if outside else (start, drawn)
-        _part_some(blocks, subsets, number, node, rows, spare, begin, stop, border, begin - border, part)
-        border += part[0]
-        low, high = greater(low, part[1]), lesser(high, part[2])
-        if not outside:
-            plan.drawn = part[0]
-            # No sample of the round has a missing value: those outside of it, and later ones, go with the majority.
-            if part[3] == 0 and numeric:
-                node.missing_right = 2 * part[0] < drawn - start
-    for r in range(np.uintp(border), np.uintp(end)):
-        rows[r] = spare[r - np.uintp(border)]
-    node.below, node.above, plan.border = low, high, border
+def _gather(rows, begin, stop, spare, n_left, to_left, to_right):
+    """Rows that `_deal` has dealt, in their order, to their places: the left ones, then the right ones."""
+    for k in range(np.uintp(n_left)):
+        rows[np.uintp(to_left) + k] = spare[np.uintp(begin) + k]
+    for k in range(np.uintp(stop - begin - n_left)):
+        rows[np.uintp(to_right) + k] = spare[np.uintp(stop - 1) - k]
 
 
 def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
@@ -105,12 +99,10 @@ def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
 
     Sets the node's bins below and above the cut, and, in the plan, the border.
     """
-    node, spare, right, parts = tree.node[number], tree.spare, tree.right, tree.parts
+    node, spare, parts = tree.node[number], tree.spare, tree.parts
     start, end = node.start, node.end
     n_parts = 1 if end - start < _ALONE else n_threads
-    if n_parts == 1:
-        if tid == 0:
-            _part_alone(blocks, subsets, number, rows, tree)
+    if tid >= n_parts:
         return
     size = -(-(end - start) // n_parts)
     numeric, n_bins = blocks.column[node.slot].nominal == 0, blocks.column[node.slot].n_bins
@@ -119,7 +111,7 @@ def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
         t = next_item(sync)
         while t < n_parts:
             begin = lesser(start + t * size, end)
-            _mark(blocks, subsets, number, node, rows, begin, lesser(begin + size, end), right, parts[t])
+            _deal(blocks, subsets, number, node, rows, begin, lesser(begin + size, end), spare, parts[t])
             t = next_item(sync)
         if not barrier(tid, n_parts, sync):
             return
@@ -148,21 +140,8 @@ def partition(tid, n_threads, sync, blocks, subsets, number, rows, tree):
         before = 0
         for s in range(t):
             before += parts[s, 0]
-        to_left, to_right = start + before, border + (begin - start) - before
-        for r in range(begin, lesser(begin + size, end)):
-            # No branch: every other one would be mispredicted.
-            goes = np.intp(right[r])
-            spare[np.uintp(to_left + goes * (to_right - to_left))] = rows[r]
-            to_right += goes
-            to_left += 1 - goes
-        t = next_item(sync)
-    if not barrier(tid, n_parts, sync):
-        return
-    t = next_item(sync)
-    while t < n_parts:
-        begin = lesser(start + t * size, end)
-        for r in range(begin, lesser(begin + size, end)):
-            rows[r] = spare[r]
+        stop = lesser(begin + size, end)
+        _gather(rows, begin, stop, spare, parts[t, 0], start + before, border + (begin - start) - before)
         t = next_item(sync)
     if not barrier(tid, n_parts, sync):
         return

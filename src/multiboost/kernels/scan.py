@@ -4,18 +4,21 @@ A cut after bin b sends the bins 0..b to the left, the rest to the right, and sa
 which side missing values go.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .blocks import bin_of, column_of
 from .compiler import INNER, ONCE, njit
-from .criteria import cut_score, is_factorised
+from .criteria import cut_score, is_factorised, line_scores
+from .dtypes import apart
 from .extremes import greater, lesser
 from .lanes import add_lanes, copy, is_zero, subtract_lanes, zero
 
 
 @njit(**INNER)
 def scan_rows(
-    criterion, ridge, half, total, histogram, first, n_rows, miss, has_missing, all_rows, left, other, best_left
+    criterion, ridge, half, total, histogram, first, n_rows, miss, has_missing, all_rows, left, other, best_left, line
 ):
     """The best cut between ``n_rows`` histogram rows from element ``first`` on.
 
@@ -24,6 +27,7 @@ def scan_rows(
     all_rows : whether these are all rows of the column, so that a cut after the last of them would be of no use
     other : scratch, (width,)
     best_left : OUT, (width,), what the best cut sends to the left
+    line : of use to `scan_rows_of_one`
 
     Returns
     -------
@@ -57,6 +61,65 @@ def scan_rows(
     return best, best_row, best_missing
 
 
+# One label has two numbers a row.  They are added up first; then all scores are computed together, in vector code.
+
+
+class Line(NamedTuple):
+    """Room for the rows of a column, of one thread."""
+
+    sums: np.ndarray  # (2, rows) of the payload
+    scores: np.ndarray  # (rows,) float64
+
+
+def new_line(n_rows, n_threads, dtype):
+    """Room for so many rows; every thread's is on cache lines of its own."""
+    return Line(np.empty((n_threads, 2, apart(n_rows, dtype)), dtype), np.empty((n_threads, apart(n_rows, np.float64))))
+
+
+@njit(**INNER)
+def _best_of_line(criterion, ridge, total, sums, n, extra_a, extra_b, scores):
+    """The first of the best of n cuts, and its score; ``extra`` is added to what they send to the left."""
+    line_scores(criterion, sums, n, extra_a, extra_b, total, ridge, scores)
+    best, at = -np.inf, -1
+    for k in range(n):
+        if scores[k] > best:
+            best, at = scores[k], k
+    return best, at
+
+
+@njit(**INNER)
+def scan_rows_of_one(
+    criterion, ridge, half, total, histogram, first, n_rows, miss, has_missing, all_rows, left, other, best_left, line
+):
+    """`scan_rows` where there is one label, and the payload has two numbers."""
+    sums, scores = line
+    begin, last = 0, n_rows - 1
+    while last >= 0 and histogram[first + 2 * last] == 0 and histogram[first + 2 * last + 1] == 0:
+        last -= 1
+    while begin < last and histogram[first + 2 * begin] == 0 and histogram[first + 2 * begin + 1] == 0:
+        begin += 1
+    n = (last if all_rows and not has_missing else last + 1) - begin
+    if n <= 0:
+        return -np.inf, -1, 1
+    a, b, at = left[0], left[1], first + 2 * begin
+    for k in range(n):
+        a += histogram[at]
+        b += histogram[at + 1]
+        sums[0, k], sums[1, k] = a, b
+        at += 2
+    none = a - a
+    best, row = _best_of_line(criterion, ridge, total, sums, n, none, none, scores)
+    missing_right, extra_a, extra_b = 1, none, none
+    if has_missing:
+        score, k = _best_of_line(criterion, ridge, total, sums, last - begin, miss[0], miss[1], scores)
+        if score > best or (score == best and k < row):
+            best, row, missing_right, extra_a, extra_b = score, k, 0, miss[0], miss[1]
+    if row < 0:
+        return best, -1, 1
+    best_left[0], best_left[1] = sums[0, row] + extra_a, sums[1, row] + extra_b
+    return best, begin + row, missing_right
+
+
 @njit(**ONCE)
 def read_missing(column, histogram, at, width, miss):
     """Whether the node has missing values in a column; OUT miss: their sum."""
@@ -74,9 +137,12 @@ COARSE_CUT = np.dtype([("score", np.float64), ("row", np.intp)])  # a cut after 
 
 
 @njit(**ONCE)
-def scan_block(criterion, columns, block, is_open, ridge, half, total, histogram, base, scratch, best_left, coarse):
+def scan_block(
+    scan, criterion, columns, block, is_open, ridge, half, total, histogram, base, scratch, line, best_left, coarse
+):
     """The best cut of one block, or, where it is coarse, of each of its columns.
 
+    scan : `scan_rows` or `scan_rows_of_one`
     is_open : (slots,) bool, the columns that may be cut
     scratch : (4, width)
     best_left : OUT, (width,), what the best cut sends to the left
@@ -100,9 +166,9 @@ def scan_block(criterion, columns, block, is_open, ridge, half, total, histogram
         n_rows = (column.n_bins + (1 << shift) - 1) >> shift
         has_missing = read_missing(column, histogram, base + (column.last >> shift) * width, width, miss)
         zero(left, 0, width)
-        score, row, missing_right = scan_rows(
+        score, row, missing_right = scan(
             criterion, ridge, half, total, histogram, base + first * width, n_rows, miss, has_missing, False, left,
-            other, column_left,
+            other, column_left, line,
         )  # fmt: skip
         if shift > 0:
             coarse[slot].score = score
@@ -117,7 +183,22 @@ def scan_block(criterion, columns, block, is_open, ridge, half, total, histogram
 
 @njit(**ONCE)
 def scan_fine(
-    criterion, blocks, slot, row, payload, ridge, rows, start, end, total, histogram, fine, scratch, best_left
+    scan,
+    criterion,
+    blocks,
+    slot,
+    row,
+    payload,
+    ridge,
+    rows,
+    start,
+    end,
+    total,
+    histogram,
+    fine,
+    scratch,
+    line,
+    best_left,
 ):
     """The best cut of one column of a coarse block in the rows ``row`` and ``row + 1``.
 
@@ -157,8 +238,8 @@ def scan_fine(
     for k in range(first, row):
         add_lanes(left, 0, histogram, base + k * width, width)
     n_rows = lesser(16, column.n_bins - begin)
-    score, b, missing_right = scan_rows(
-        criterion, ridge, payload.half, total, fine, 0, n_rows, miss, has_missing, False, left, other, best_left
+    score, b, missing_right = scan(
+        criterion, ridge, payload.half, total, fine, 0, n_rows, miss, has_missing, False, left, other, best_left, line
     )
     return score, begin + b, missing_right
 

@@ -138,7 +138,7 @@ def scan_touched(
         zero(left, 0, width)
         score, row, missing_right = scan_rows(
             criterion, ridge, half, total, histogram, base + column.code * width, column.n_bins, miss, has_missing,
-            True, left, other, column_left,
+            True, left, other, column_left, None,
         )  # fmt: skip
         if row >= 0 and (
             score > best or best_slot < 0 or (score == best and column.feature < columns[best_slot].feature)

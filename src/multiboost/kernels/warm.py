@@ -21,14 +21,15 @@ _child: subprocess.Popen | None = None
 
 
 @contextmanager
-def warm(n_threads: int, criteria: tuple[str, ...], bounded: bool) -> Iterator[None]:
+def warm(n_threads: int, criteria: tuple[str, ...], bounded: bool, one_label: bool = False) -> Iterator[None]:
     """While this lasts, kernels that trees need may be compiled by another process.
 
     criteria : names of those that may be needed
     bounded : whether cuts are searched by bounds
+    one_label : whether there is one label only
     """
     if n_threads > 1 and _is_cold(bounded):
-        with _beside("multiboost.kernels.grow:compile_growth", criteria, bounded):
+        with _beside("multiboost.kernels.grow:compile_growth", criteria, bounded, one_label):
             yield
     else:
         yield
