@@ -49,8 +49,8 @@ def test_a_change_in_an_inner_file_counts(package):
     assert fit(package) == first
     inner = package / "multiboost" / "kernels" / "scan.py"
     text = inner.read_text()
-    assert text.count("if score > best:") == 1
-    inner.write_text(text.replace("if score > best:", "if -score > best:"))
+    assert text.count("if scores[k] > best:") == 1
+    inner.write_text(text.replace("if scores[k] > best:", "if -scores[k] > best:"))
     assert fit(package) != first
     inner.write_text(text)
     assert fit(package) == first

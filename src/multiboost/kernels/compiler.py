@@ -16,6 +16,7 @@ import numba
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.ccallback import CFunc
+from numba.core.serialize import dumps
 from numba.extending import is_jitted, register_jitable
 
 # Most kernels allocate nothing, so that references to their arrays need not be counted; none
@@ -62,10 +63,23 @@ class KernelCache(FunctionCache):
         # What is of another version is not even read: it may speak of classes that are gone.
         self._cache_file._version = f"{numba.__version__} {source_stamp()}"
 
+    def _index_key(self, sig, codegen):
+        """As numba's; but a kernel that a closure holds counts by its name: its pickle differs in every process."""
+        function = self._py_func
+        held = [_name_of(cell.cell_contents) for cell in function.__closure__ or ()]
+        digests = tuple(hashlib.sha256(part).hexdigest() for part in (function.__code__.co_code, dumps(held)))
+        return sig, codegen.magic_tuple(), digests
+
     @property
     def is_empty(self) -> bool:
         """Whether no code of the function is kept that could be used."""
         return not self._cache_file._load_index()
+
+
+def _name_of(held):
+    """A kernel's name, where a name says all about it; anything else itself."""
+    name = held.py_func.__qualname__ if is_jitted(held) else "<locals>"
+    return held if "<locals>" in name else (held.py_func.__module__, name)
 
 
 def njit(*, cache, **options):
