@@ -14,7 +14,8 @@ from .ensemble import Ensemble
 from .policy import Policy
 from .rearranged import rounds_of
 
-_BLOCK = 8  # tiles whose rows move together
+# Tiles whose rows move together: the more, the fuller tiles stay, but their values should fit into a cache.
+_BLOCKS, _BLOCK_BYTES = (8, 32), 1 << 22
 
 
 @dataclass
@@ -76,7 +77,9 @@ class Exits:
         """Scores and numbers of rounds of dense float64 rows X; scores begin as ``initial``."""
         tiles, threads = self.ensemble.tiles, team.n_threads
         assert tiles is not None
-        block = max(1, min(_BLOCK, -(-len(X) // TILE) // threads))
+        row = 8 * (X.shape[1] // 16 * 2 + 3)  # an odd number of cache lines, else values of a column compete for a few
+        block = int(np.clip(_BLOCK_BYTES // (8 * row * TILE), *_BLOCKS))
+        block = max(1, min(block, -(-len(X) // TILE) // threads))
         lanes = tiles.values.shape[1]
         codes = np.empty((threads, (2 * np.diff(self.first_search).max() + 1) * TILE), np.uint8)
         leaves = np.empty((threads, LEAVES + tiles.terms["n_tests"].max(initial=0), TILE), np.uint8)
@@ -86,6 +89,5 @@ class Exits:
             self.ensemble.sets, tiles.values.ravel(), lanes, self.ensemble.first_term, self.ends, self.margins,
             task_start, block, np.empty((threads, TILE), np.int64), codes, leaves.reshape(threads, -1),
             np.zeros((threads, (block + 1) * TILE * lanes)), np.empty((threads, block * TILE), np.uintp),
-            # An odd number of cache lines to a row: else values of a column compete for a few places in the cache.
-            np.empty((threads, block * TILE, 8 * (X.shape[1] // 16 * 2 + 3))), scores, evaluated,
+            np.empty((threads, block * TILE, row)), scores, evaluated,
         )  # fmt: skip
