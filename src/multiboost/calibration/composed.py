@@ -9,7 +9,8 @@ from abc import abstractmethod
 
 import numpy as np
 
-from .calibrator import CALIBRATORS, Calibrator, numbers
+from .calibrator import CALIBRATORS, Calibrator, numbers, softmax
+from .formula import Formula
 
 
 class _OneAgainstTheRest(Calibrator):
@@ -89,6 +90,20 @@ class Platt(_OneAgainstTheRest):
     def _read(self, curve, column):
         return np.exp(-np.logaddexp(0.0, self.slope[curve] * column + self.offset[curve]))
 
+    def probabilities(self, scores):
+        if scores.shape[1] == 2 or not self.n_curves:
+            return super().probabilities(scores)
+        # By logarithms: no class is so unlikely that its share is lost.
+        return softmax(-np.logaddexp(0.0, self.slope * scores + self.offset))
+
+    def formula(self, k):
+        a, b = -self.slope, -self.offset
+        if not self.n_curves:
+            a = b = np.zeros(k)
+        elif k == 2:
+            a, b = np.append(a, a), np.append(-b, b)
+        return Formula(logistic=np.stack([a, b]), against=True)
+
     def state(self):
         return {"slope": self.slope, "offset": self.offset}
 
@@ -129,6 +144,14 @@ class Isotonic(_OneAgainstTheRest):
     def _read(self, curve, column):
         part = slice(self.start[curve], self.start[curve + 1])
         return np.interp(column, self.knots[part], self.heights[part])
+
+    def formula(self, k):
+        if not self.n_curves:
+            return Formula(curves=(np.array([[0.0], [1.0]]),) * k, against=True)
+        curves = np.split(np.stack([self.knots, self.heights]), self.start[1:-1], axis=1)
+        if k == 2:
+            curves = [np.stack([-self.knots, 1.0 - self.heights])[:, ::-1], *curves]
+        return Formula(curves=tuple(curves), against=True)
 
     def state(self):
         return {"knots": self.knots, "heights": self.heights, "start": self.start}

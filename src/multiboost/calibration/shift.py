@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .calibrator import CALIBRATORS, Calibrator, numbers
+from .formula import Formula
 
 
 @CALIBRATORS.register
@@ -28,6 +29,9 @@ class Shift(Calibrator):
         total = shifted.sum(axis=1, keepdims=True)
         # Where all scores are the least there can be, nothing is known.
         return np.where(total > 0, shifted / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1])
+
+    def formula(self, k):
+        return Formula(curves=(np.array([[-self.bound, self.bound], [0.0, 1.0]]),) * k)
 
     def state(self):
         return {"bound": np.array([self.bound])}

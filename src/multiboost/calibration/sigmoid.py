@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .calibrator import CALIBRATORS, Calibrator, numbers, softmax
+from .formula import Formula
 from .goals import GOALS, Rows
 from .scaling import minimum
 
@@ -77,6 +78,9 @@ class Sigmoid(Calibrator):
 
     def probabilities(self, scores):
         return sigmoids(scores, self.slope, self.shift)[0]
+
+    def formula(self, k):
+        return Formula(logistic=np.repeat([[self.slope], [-self.slope * self.shift]], k, axis=1))
 
     def state(self):
         return {"slope": np.array([self.slope]), "shift": np.array([self.shift])}

@@ -24,6 +24,7 @@ def probabilities(model: Model, name: str, score: str, scale: str) -> Piece:
     formulas = formulas_of(model)
     rows = [_row(formula) for formula in formulas]
     start = np.cumsum([0, *map(len, rows)]).tolist()
+    questions = ""
     if kind.tasks:
         body = ""
         for part, at in zip(kind.tasks, start[:-1], strict=True):
@@ -32,9 +33,10 @@ def probabilities(model: Model, name: str, score: str, scale: str) -> Piece:
     elif kind.name == "binary":
         body = "    p[1] = label(scores[0], calibration);\n    p[0] = 1 - p[1];\n"
     else:
+        questions = table("static const int32_t question[]", [str(at) for at in start[:-1]])
         body = (
             f"    int k;\n    for (k = 0; k < {name.upper()}_LABELS; k++)\n"
-            f"        p[k] = label(scores[k], calibration + {len(rows[0])} * k);\n"
+            "        p[k] = label(scores[k], calibration + question[k]);\n"
         )
     most = max(0 if formula.bias is None else formula.bias.size for formula in formulas)
     f = "f" if real == "float" else ""
@@ -48,26 +50,33 @@ def probabilities(model: Model, name: str, score: str, scale: str) -> Piece:
     n = 2 if kind.name == "binary" else kind.n_labels
     return Piece(
         f"/* Probabilities of classes or labels. */\n{declared}; /* p[{n}] */\n",
-        table(f"static const {real} calibration[]", numbers) + own + f"\n{declared}\n{{\n{body}}}\n",
+        table(f"static const {real} calibration[]", numbers) + questions + own + f"\n{declared}\n{{\n{body}}}\n",
         True,
     )
 
 
 def _row(formula: Formula) -> list[float]:
     """The numbers of a question, in the order in which the code reads them."""
-    learned = (formula.bend, formula.bias, formula.weights)
+    learned = [formula.bend, formula.bias, formula.weights, formula.logistic]
+    for curve in formula.curves or ():
+        learned += [np.array([curve.shape[1]]), curve]
     return [formula.factor, *(x for part in learned if part is not None for x in part.ravel().tolist())]
 
 
 def _formula(formula: Formula) -> str:
     """A function from the scores of a question, times their factor, to probabilities, in place."""
+    against = _AGAINST if formula.against else ""
+    if formula.curves is not None:
+        return _HEIGHT + _CALIBRATED.replace("    FORM\n", against + _CURVES)
     if formula.bend is not None:
         form = _BEND
+    elif formula.logistic is not None:
+        form = against + _LOGISTIC
     elif formula.weights is None:
         form = ""
     else:
         form = _AFFINE.replace("SUM;", _WHOLE if formula.weights.ndim == 2 else _DIAGONAL)
-    return _CALIBRATED.replace("    FORM\n", form)
+    return _CALIBRATED.replace("    FORM\n", form + _SOFTMAX)
 
 
 # Words in capitals are filled in.  z has n scores, c the numbers of the question: the factor, then as in `_row`.
@@ -76,21 +85,72 @@ _CALIBRATED = """
 static void calibrated(REAL *z, int n, const REAL *c)
 {
     int k;
-    REAL top, total = 0;
     for (k = 0; k < n; k++)
         z[k] *= c[0];
     FORM
-    top = z[0];
-    for (k = 1; k < n; k++)
-        if (z[k] > top)
-            top = z[k];
-    for (k = 0; k < n; k++) {
-        z[k] = EXP(z[k] - top);
-        total += z[k];
-    }
-    for (k = 0; k < n; k++)
-        z[k] /= total;
 }
+"""
+
+_SOFTMAX = """    {
+        REAL top = z[0], total = 0;
+        for (k = 1; k < n; k++)
+            if (z[k] > top)
+                top = z[k];
+        for (k = 0; k < n; k++) {
+            z[k] = EXP(z[k] - top);
+            total += z[k];
+        }
+        for (k = 0; k < n; k++)
+            z[k] /= total;
+    }
+"""
+
+_AGAINST = """    if (n == 2) {
+        z[1] -= z[0];
+        z[0] = -z[1];
+    }
+"""
+
+_LOGISTIC = """    for (k = 0; k < n; k++) {
+        REAL u = c[1 + k] * z[k] + c[1 + n + k];
+        z[k] = (u < 0 ? u : 0) - LOG(1 + EXP(u < 0 ? u : -u));
+    }
+"""
+
+# A curve has its number of knots, the knots and their heights.
+
+_HEIGHT = """
+static REAL height(const REAL *knots, int n, REAL x)
+{
+    const REAL *heights = knots + n;
+    int low = 0, high = n;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (knots[middle] <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return heights[0];
+    if (low == n)
+        return heights[n - 1];
+    x = (x - knots[low - 1]) / (knots[low] - knots[low - 1]);
+    return heights[low - 1] + x * (heights[low] - heights[low - 1]);
+}
+"""
+
+_CURVES = """    {
+        REAL total = 0;
+        for (c++, k = 0; k < n; k++) {
+            int knots = (int)c[0];
+            z[k] = height(c + 1, knots, z[k]);
+            total += z[k];
+            c += 1 + 2 * knots;
+        }
+        for (k = 0; k < n; k++)
+            z[k] = total > 0 ? z[k] / total : (REAL)1 / n;
+    }
 """
 
 _BEND = """    {
@@ -102,8 +162,7 @@ _BEND = """    {
 """
 
 _AFFINE = """    {
-        REAL x[MOST], sum = 0;
-        top = z[0];
+        REAL x[MOST], top = z[0], sum = 0;
         for (k = 1; k < n; k++)
             if (z[k] > top)
                 top = z[k];

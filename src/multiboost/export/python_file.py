@@ -92,6 +92,9 @@ def _formulas(model: Model) -> dict[str, Any]:
         "bias": [None if formula.bias is None else formula.bias.tolist() for formula in found],
         "weights": [None if formula.weights is None else formula.weights.tolist() for formula in found],
         "least": None if found[0].bias is None else found[0].least,
+        "logistic": [None if formula.logistic is None else formula.logistic.tolist() for formula in found],
+        "curves": [None if formula.curves is None else [c.tolist() for c in formula.curves] for formula in found],
+        "against": found[0].against,
     }
 
 
@@ -241,6 +244,15 @@ def _chances(q, scores):
         inside = odds.clip(low, high)
         odds = odds + a + b * odds + c * (inside * inside + 2 * inside * (odds - inside))
         z = np.stack([-odds / 2, odds / 2], axis=1)
+    if _TOLD["against"] and z.shape[1] == 2:
+        z = z - z[:, ::-1]
+    if _TOLD["curves"][q] is not None:
+        p = np.stack([np.interp(x, *curve) for x, curve in zip(z.T, _TOLD["curves"][q])], axis=1)
+        total = p.sum(axis=1, keepdims=True)
+        return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+    if _TOLD["logistic"][q] is not None:
+        a, b = np.array(_TOLD["logistic"][q])
+        z = -np.logaddexp(0.0, -(a * z + b))
     p = np.exp(z - z.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)
 '''
