@@ -1,11 +1,23 @@
 """Samples of negative weight: what cancels, what is kept, and whether the true density is found."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from multiboost import AdaBoostMHClassifier, Callback, MultiBoostClassifier, MultiBoostRegressor
+from multiboost import (
+    AdaBoostMHClassifier,
+    Callback,
+    MultiBoostClassifier,
+    MultiBoostRegressor,
+    evaluate,
+    load_model,
+    staged_evaluation,
+    write_report,
+)
 from multiboost.data.signed import NothingLeft, annihilated
+from multiboost.physics import roc
 
 from .conftest import make_classes
 from .test_cli import cli  # noqa: F401  a fixture
@@ -212,6 +224,73 @@ class TestKeep:
             MultiBoostClassifier("tree:4", 6, **parameters).fit(X, y, np.abs(weight), resume=tmp_path / "c.mb")
 
 
+def area_of_pairs(score, positive, weight):
+    """Pair by pair."""
+    right = (score[positive][:, None] > score[~positive]) + 0.5 * (score[positive][:, None] == score[~positive])
+    pairs = weight[positive][:, None] * weight[~positive]
+    return (pairs * right).sum() / pairs.sum()
+
+
+class TestEvaluate:
+    """Ratios of sums of signed weights, by NumPy."""
+
+    def test_classes(self, fitted):
+        X, y, weight, clf = fitted
+        found, P, guess = evaluate(clf, X, y, weight), clf.predict_proba(X), clf.predict(X)
+        total, true = weight.sum(), np.eye(3)[y]
+        assert found.error == pytest.approx(weight @ (guess != y) / total)
+        assert found.log_loss == pytest.approx(-weight @ np.log(P[np.arange(len(y)), y]) / total)
+        assert found.brier == pytest.approx(weight @ ((P - true) ** 2).sum(axis=1) / total)
+        recalls = [weight @ ((guess == k) & (y == k)) / (weight @ (y == k)) for k in range(3)]
+        assert found.balanced_error == pytest.approx(1 - np.mean(recalls))
+        confusion = [[weight @ ((y == i) & (guess == j)) for j in range(3)] for i in range(3)]
+        np.testing.assert_allclose(found.tasks[0].confusion, confusion)
+        for k, label in enumerate(found.labels):
+            assert label.auc == pytest.approx(area_of_pairs(P[:, k], y == k, weight))
+            assert label.prevalence == pytest.approx(weight @ (y == k) / total)
+        assert found.intervals["error"].method == "bootstrap"
+        assert found.intervals["error"].low < found.error < found.intervals["error"].high
+
+    def test_is_what_the_history_says(self, fitted):
+        X, y, weight, clf = fitted
+        staged = list(staged_evaluation(clf, X[:200], y[:200], weight[:200]))
+        assert [e.error for e in staged] == pytest.approx(clf.history_["validation_error"])
+        assert [e.risk for e in staged] == pytest.approx(clf.history_["validation_risk"])
+
+    def test_two_classes_are_as_physics_has_them(self):
+        X, y, weight = mixture(300)
+        clf = AdaBoostMHClassifier("stump", 10).fit(X, y)
+        found = evaluate(clf, X, y, weight)
+        assert found.auc == pytest.approx(roc(clf.decision_function(X), y, weight).auc, rel=1e-12)
+        assert found.auc == pytest.approx(area_of_pairs(clf.decision_function(X), y == 1, weight), rel=1e-12)
+
+    def test_labels(self):
+        X, y, weight = mixture(200)
+        Y = np.stack([y, X[:, 0] > 0], axis=1)
+        clf = MultiBoostClassifier("stump", 5, loss="logistic", calibration=None).fit(X, Y)
+        found = evaluate(clf, X, Y, weight)
+        wrong = clf.predict(X) != Y
+        assert found.hamming_loss == pytest.approx(weight @ wrong.sum(axis=1) / (2 * weight.sum()))
+        assert found.error == pytest.approx(weight @ wrong.any(axis=1) / weight.sum())
+
+    def test_what_needs_positive_weights_is_not_there(self, fitted):
+        X, y, weight, clf = fitted
+        found = evaluate(clf, X, y, weight)
+        assert (found.ece, found.reliability, found.margins) == (None, None, None)
+        for label in found.labels:
+            assert (label.average_precision, label.precision_recall, label.reliability) == (None, None, None)
+            assert label.thresholds == []
+        assert "ece" not in found.headline()
+        assert "undefined" in str(found)
+
+    def test_refusals(self, fitted, tmp_path):
+        X, y, weight, clf = fitted
+        with pytest.raises(ValueError, match="a report knows no negative weights; evaluate"):
+            write_report(clf, X, y, tmp_path / "r.html", sample_weight=weight)
+        with pytest.raises(ValueError, match="the weights of the class 2 add up to -"):
+            evaluate(clf, X, y, np.where(y == 2, -1.0, 1.0))
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_without_negative_weights_nothing_changes(rule):
     X, y = make_classes(200, 4, 3)
@@ -279,3 +358,15 @@ def test_command_line(cli, tmp_path):  # noqa: F811
     done = cli([*train, "--negative-weights", "keep", "--report", "r.html"])
     assert done.code == 2
     assert "--report knows no negative weights" in done.err
+    done = cli([*train, "--negative-weights", "keep", "--test", "events.csv", "--json"])
+    told = json.loads(done.out)["test"]
+    done = cli("evaluate m.mb events.csv --json")  # the weights are those of the training
+    found = json.loads(done.out)
+    assert found["error"] == told["error"]
+    guess = load_model(tmp_path / "m.mb").predict(pd.DataFrame(X, columns=["a", "b"]))
+    assert found["error"] == pytest.approx(weight @ (guess != y) / weight.sum())
+    assert cli("evaluate m.mb events.csv").code == 0
+    assert cli("evaluate m.mb events.csv --staged").code == 0
+    done = cli("report m.mb events.csv --out r.html")
+    assert done.code == 2
+    assert "train --negative-weights and evaluate know others" in done.err

@@ -52,8 +52,9 @@ ROOMS = {
         {"numpy", "sklearn", "joblib"},
     ),
     "evaluation": (
-        {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.threads"}
-        | {"estimators.validation", "kernels.team", "losses", "model.model", "ranking", "visible"},
+        {"data.kinds", "data.ranked", "data.real", "data.table", "data.target", "estimators.negative"}
+        | {"estimators.threads", "estimators.validation", "kernels.team", "losses", "model.model"}
+        | {"ranking", "visible"},
         {"numpy", "sklearn", "matplotlib"},
     ),
     "theory": (

@@ -33,7 +33,9 @@ def run(
 ) -> None:
     """Evaluate a model; the options are those of `app.evaluate`."""
     classifier = load_model(model).set_params(n_jobs=jobs)
-    examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query, delimiter)
+    examples = examples_for(
+        classifier.model_, data, target, weight, ignore, format, labels, query, delimiter, signed=True
+    )
     more = asked(examples, task_for(classifier.model_.kind))
     if staged:
         _staged(classifier, examples, more, json)

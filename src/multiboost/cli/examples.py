@@ -275,7 +275,7 @@ def _weights(column, name: str, file: str, signed: bool) -> np.ndarray:
         row = int(wrong.argmax())
         raise BadInput(
             f"{file}: column {name!r} (--weight) holds {weights[row]:g} in row {row + 1}; a weight is a number"
-            + ("" if signed else " of at least 0; train has --negative-weights for others")
+            + ("" if signed else " of at least 0; for classes, train --negative-weights and evaluate know others")
         )
     return weights
 
@@ -599,6 +599,7 @@ def examples_for(
     labels: Path | None,
     query: str | None = None,
     delimiter: str | None = None,
+    signed: bool = False,
 ) -> Examples:
     """Read a file with the columns and classes of a model.
 
@@ -609,6 +610,8 @@ def examples_for(
     target, weight, ignore, query
         As given; where they are not, those of the training that the file has.
     format, labels, delimiter : see `read`
+    signed : bool
+        Whether weights of classes may be negative.
     """
     told = told_by(model)
     content = read(data, format, labels, delimiter, **reading_for(model, data, format))
@@ -625,7 +628,9 @@ def examples_for(
     aside = [told.get("weight"), told.get("query"), *told.get("ignore", [])]
     left_out = [name for name in aside if is_free(name) and name not in (weight, query) and name not in target]
     task = task_for(model.kind)
-    roles = Roles(target, weight, [*(ignore or []), *left_out], task.name, query)
+    roles = Roles(
+        target, weight, [*(ignore or []), *left_out], task.name, query, signed and task.name == "classification"
+    )
     examples = for_model(examples_of(content, roles), model)
     if examples.y is None:
         raise BadInput(f"{examples.file}: which column is {task.wanted}? Name it with --target")

@@ -99,7 +99,7 @@ def _loaded(data: str, options: dict[str, Any], roles: Roles, task: Task, classi
     classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
     valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
     if options["report"] and _is_signed(test or valid or training):
-        raise BadInput("--report knows no negative weights; give it a --test file without them")
+        raise BadInput("--report knows no negative weights; give a --test file without them, or ask evaluate")
     return (*_set_apart(training, valid, options["valid_fraction"], options["seed"], task), test)
 
 
@@ -245,7 +245,7 @@ def _summary(classifier, valid, test, seconds: float, interrupted: bool, task: T
         "digest": classifier.ensemble_.digest(),
     }
     for name, examples in (("validation", valid), ("test", test)):
-        if examples is not None and not _is_signed(examples):  # of such a validation set the history has the error
+        if examples is not None:
             result = evaluate(classifier, examples.X, examples.y, examples.sample_weight, **asked(examples, task))
             found[name] = result.headline()
     return found

@@ -32,16 +32,43 @@ def without_negative(
     values, group = np.unique(answers, axis=0, return_inverse=True)
     group = group.reshape(-1)
     if rule == "keep":
-        total = np.bincount(group, weight)
-        if not total.sum() > 0 or (kind.is_single and not (total > 0).all()):
-            g = int(total.argmin())
-            raise _nothing_left(kind, values[g], total[g])
-        return np.abs(weight), np.where(weight < 0, -1.0, 1.0)
+        return _kept(kind, values, group, weight)
     nominal = np.array([c is not None for c in table.categories or [None] * table.n_columns])
     try:
         return annihilated(table.finite_rows(0, table.n_rows), nominal, group, weight), None
     except NothingLeft as error:
         raise _nothing_left(kind, values[error.group], error.total) from error
+
+
+def sizes_and_signs(
+    kind: LabelKind, answers: np.ndarray, weight: np.ndarray | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Weights as "keep" has them: their sizes, and their signs where some are negative, else None.
+
+    Parameters
+    ----------
+    kind : LabelKind
+    answers : ndarray (n, questions)
+        Class numbers, as ``kind.encode`` has them.
+    weight : ndarray (n,) or None
+
+    Raises
+    ------
+    ValueError
+        Where the weights of a class do not add up to more than 0.
+    """
+    if weight is None or not (weight < 0).any():
+        return weight, None
+    values, group = np.unique(answers, axis=0, return_inverse=True)
+    return _kept(kind, values, group.reshape(-1), weight)
+
+
+def _kept(kind: LabelKind, values: np.ndarray, group: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    total = np.bincount(group, weight)
+    if not total.sum() > 0 or (kind.is_single and not (total > 0).all()):
+        g = int(total.argmin())
+        raise _nothing_left(kind, values[g], total[g])
+    return np.abs(weight), np.where(weight < 0, -1.0, 1.0)
 
 
 def _nothing_left(kind: LabelKind, answer: np.ndarray, total: float) -> ValueError:

@@ -225,6 +225,8 @@ def check_weights(sample_weight, n_rows: int, negative: str | None = None) -> np
     with np.errstate(over="ignore"):
         check_sum(np.abs(weights).sum())
     if not weights.sum() > 0:
+        if (weights < 0).any():
+            raise ValueError(f"sample_weight has negative weights and adds up to {weights.sum():g}; it must be above 0")
         raise ValueError("sample_weight is zero everywhere; at least one sample must have weight")
     return weights
 

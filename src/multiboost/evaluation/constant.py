@@ -95,7 +95,7 @@ def intervals_of(outcome: Outcome) -> dict[str, Interval]:
     a = outcome.answers
     weight = a.weight[(a.encoded >= 0).any(axis=1)]
     found: dict[str, Interval | None] = {}
-    if a.kind.is_single or not a.kind.tasks:  # a share of rows
+    if (a.kind.is_single or not a.kind.tasks) and not a.is_signed:  # a share of rows
         found["error"] = wilson(outcome.error(), effective_rows(weight))
     else:
         found["error"] = bootstrap(wrong_sums(outcome), mean_ratio)

@@ -175,7 +175,10 @@ def positive_rates(positive: np.ndarray, p: np.ndarray, weight: np.ndarray):
 
 
 def area(fpr: np.ndarray, tpr: np.ndarray) -> float:
-    """Area under a ROC curve: the probability that a positive row is ranked above a negative one."""
+    """Area under a ROC curve: the probability that a positive row is ranked above a negative one.
+
+    Of signed weights it is the sum over such pairs of the products of their weights, over that of all pairs.
+    """
     return float(np.trapezoid(tpr, fpr))
 
 

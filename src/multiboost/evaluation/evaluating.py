@@ -137,6 +137,7 @@ def evaluate(
     y : labels, numbers or grades as in ``fit``
         NaN, None and NA in several columns are unknown and take no part.
     sample_weight : array of shape (n_samples,), default=None
+        Those of labels may be negative, if the weights of each class add up to more than 0.
     qid : array of shape (n_samples,), default=None
         Of a ranker: the query of every row.
     curves : bool, default=True

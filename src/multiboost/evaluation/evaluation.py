@@ -145,7 +145,9 @@ class Mistake:
 class Evaluation(Measures):
     """What a classifier does on labelled rows.
 
-    Unknown labels take no part, and rows count by their weights.
+    Unknown labels take no part, and rows count by their weights.  Where some of these are negative, all numbers are
+    those of sums of signed weights, and what needs weights of parts that are above 0 is None: ``ece``, reliability,
+    precision against recall, thresholds and margins.
 
     Attributes
     ----------
@@ -233,7 +235,7 @@ def evaluation_of(outcome: Outcome, *, curves: bool, n_bins: int = N_BINS, n_mis
     tasks = [_task(outcome, q) for q in range(outcome.n_questions)]
     labels = [_label(outcome, k, name, curves, n_bins) for k, name in enumerate(a.kind.label_names())]
     questions = range(outcome.n_questions)
-    over_all = reliability(*outcome.all_pairs(), n_bins)
+    over_all = None if a.is_signed else reliability(*outcome.all_pairs(), n_bins)
     return Evaluation(
         kind=a.kind.name,
         n_rows=len(a.encoded),
@@ -293,10 +295,11 @@ def _task(outcome: Outcome, q: int) -> TaskEvaluation:
 
 def _label(outcome: Outcome, k: int, name: str, curves: bool, n_bins: int) -> LabelEvaluation:
     a = outcome.answers
-    rows = np.flatnonzero((a.signs[:, k] != 0) & (a.weight > 0))
+    rows = np.flatnonzero((a.signs[:, k] != 0) & (a.weight != 0))
     positive, weight, p = a.signs[rows, k] > 0, a.weight[rows], outcome.probability[rows, k]
     total = float(weight.sum())
-    rates, found = positive_rates(positive, p, weight), precision_recall(positive, p, weight)
+    rates = positive_rates(positive, p, weight)
+    found = None if a.is_signed else precision_recall(positive, p, weight)
     alone = a.kind.n_labels == 1 or not (a.kind.tasks or a.kind.is_single)  # not one class of many
     return LabelEvaluation(
         name=name,
@@ -307,8 +310,8 @@ def _label(outcome: Outcome, k: int, name: str, curves: bool, n_bins: int) -> La
         average_precision=None if found is None else average_precision(*found[:2]),
         roc=roc(*rates) if curves and rates is not None else None,
         precision_recall=thinned_precision_recall(*found) if curves and found is not None else None,
-        thresholds=threshold_table(positive, p, weight) if curves and alone else [],
-        reliability=reliability(positive, p, weight, n_bins) if curves else None,
+        thresholds=threshold_table(positive, p, weight) if curves and alone and not a.is_signed else [],
+        reliability=reliability(positive, p, weight, n_bins) if curves and not a.is_signed else None,
     )
 
 

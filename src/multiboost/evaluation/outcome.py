@@ -8,7 +8,8 @@ multitask                   one question per task
 multilabel                  one question per label: 0 or 1?
 ==========================  ============================================================
 
-A row takes no part in a question whose answer is unknown, nor does a row without weight.
+A row takes no part in a question whose answer is unknown, nor does a row without weight.  Weights may be negative, as
+those of events are: numbers that are ratios of sums of weights are ratios of sums of signed weights.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.kinds import LabelKind, as_labels
 from ..data.target import Target
+from ..estimators.negative import sizes_and_signs
 from ..estimators.validation import check_weights
 from ..losses import Loss
 from ..model.model import Model
@@ -45,6 +47,8 @@ class Answers:
     signs : ndarray (n, K) int8
         Y, 0 where unknown.
     weight : ndarray (n,)
+    is_signed : bool
+        Whether some are negative.
     target : Target or None
         With weights as in training, for the risk; None where training had label weights of its own.
     """
@@ -57,15 +61,18 @@ class Answers:
             y = y.ravel()
         self.encoded = self.kind.encode(y)
         self.signs = self.kind.signs(self.encoded)
-        given = check_weights(sample_weight, len(y))
+        given = check_weights(sample_weight, len(y), "keep")
         self.weight = np.ones(len(y)) if given is None else given
+        sizes, sense = sizes_and_signs(self.kind, self.encoded, given)
+        self.is_signed = sense is not None
         self.target = None
         if clf.weighting != "given":
-            self.target = Target(self.kind, y, clf.weighting, given, class_weight=clf.class_weight)
+            target = Target(self.kind, y, clf.weighting, sizes, class_weight=clf.class_weight)
+            self.target = target if sense is None else target.with_sense(sense)
 
     def rows(self, question: int) -> np.ndarray:
         """Rows that take part in a question."""
-        return np.flatnonzero((self.encoded[:, question] >= 0) & (self.weight > 0))
+        return np.flatnonzero((self.encoded[:, question] >= 0) & (self.weight != 0))
 
     def unknown(self) -> float:
         """Share of the answers that are unknown."""
@@ -189,26 +196,26 @@ class Outcome:
     def all_pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of all known pairs of row and label: whether the row has it, its probability, and the weight."""
         a = self.answers
-        known = (a.signs != 0) & (a.weight > 0)[:, None]
+        known = (a.signs != 0) & (a.weight != 0)[:, None]
         return a.signs[known] > 0, self.probability[known], np.broadcast_to(a.weight[:, None], known.shape)[known]
 
     def risk(self) -> float | None:
         """The loss that training minimises, with training's initial weights."""
         target = self.answers.target
-        return None if target is None else self.loss.risk(self.scores, target)
+        return None if target is None else self.loss.signed_risk(self.scores, target)
 
     def measured(self) -> float | None:
         """The error that learning curves show."""
         return self.hamming_loss() if self.answers.kind.measure == "Hamming loss" else self.error()
 
     def margins(self) -> Margins | None:
-        """The distribution of the margins of all known pairs."""
-        return margins(*self.pair_margins())
+        """The distribution of the margins of all known pairs; signed weights have none."""
+        return None if self.answers.is_signed else margins(*self.pair_margins())
 
     def pair_margins(self) -> tuple[np.ndarray, np.ndarray]:
         """Normalised margins F Y of all known pairs, as ``clf.margins``, and their weights."""
         a = self.answers
-        known = (a.signs != 0) & (a.weight > 0)[:, None]
+        known = (a.signs != 0) & (a.weight != 0)[:, None]
         margins = (self.scores * a.signs)[known] / self.size
         return margins, np.broadcast_to(a.weight[:, None], known.shape)[known]
 

@@ -330,6 +330,10 @@ def find(
     clf, X, y, sample_weight, qid, title, X_train, y_train, qid_train, data_file, model_file, date
         As in `write_report`.
     """
+    if sample_weight is not None and (np.asarray(sample_weight) < 0).any():
+        raise ValueError(
+            "sample_weight: a report knows no negative weights; evaluate() does, and physics.roc has the curve"
+        )
     evaluation = evaluate(clf, X, y, sample_weight, qid=qid)
     part = _PARTS[type(evaluation)]
     part.thin(evaluation)

@@ -58,6 +58,7 @@ def write_report(
     path : str or path
         Written whole or not at all.
     sample_weight : array of shape (n_samples,), default=None
+        None of them negative; `evaluate` knows negative ones.
     qid : array of shape (n_samples,), default=None
         Of a ranker: the query of every row.
     title : str, default=None
