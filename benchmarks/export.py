@@ -167,12 +167,17 @@ def decisions(rows: int = 2000) -> Iterator[dict]:
 
 
 def _classifiers() -> dict[str, Callable]:
-    """(X, y, weight) -> scores of rows; all at their defaults, on one thread."""
+    """(X, y, weight) -> scores of rows; all at their defaults, on one thread.
+
+    Scores of the folds are compared.  Those of ours are probabilities: the comparison of settings may choose another
+    loss in each fold, and margins of different losses have different scales.
+    """
     from lightgbm import LGBMClassifier
     from xgboost import XGBClassifier
 
     def ours(X, y, weight):
-        return MultiBoostClassifier(n_jobs=THREADS).fit(X, y, sample_weight=weight).decision_function
+        clf = MultiBoostClassifier(n_jobs=THREADS).fit(X, y, sample_weight=weight)
+        return lambda Z: clf.predict_proba(Z)[:, 1]
 
     def lightgbm(X, y, weight):
         model = LGBMClassifier(n_jobs=THREADS, verbose=-1).fit(X, y, sample_weight=weight)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .c_scores import Piece
+from .c_scores import ABREAST, LOOP, WALKS, Piece, has_products
 from .c_text import braces, filled, index_type, integer, number, table
 from .exportable import is_stumps
 from .fixed import FixedPoint
@@ -159,8 +159,8 @@ def _walks(fixed: FixedPoint) -> str:
         )
     ]
     rows = [braces([integer(int(v)) for v in row]) for row in fixed.votes]
-    counts = [str(max(0, n)) for n in fixed.n_categories.tolist()]
-    return f"""struct test {{
+    roots = [str(root) for root in ensemble.root] + ["-1"] * (-len(ensemble.root) % ABREAST)
+    tables = f"""struct test {{
     int32_t cut, set;
     {index} child[2];
     {index_type(fixed.model.columns.n)} column;
@@ -169,10 +169,24 @@ def _walks(fixed: FixedPoint) -> str:
 
 {table("static const struct test tests[]", tests)}
 {table("static const int32_t votes[][NAME_LABELS]", rows)}
-{table(f"static const {index} roots[]", [str(root) for root in ensemble.root])}
-{table("static const int32_t first_term[]", [str(term) for term in ensemble.first_term])}
-{table("static const int32_t n_categories[]", counts)}
-{table("static const uint8_t sets[]", [str(byte) for byte in ensemble.sets])}
+{table(f"static const {index} roots[]", roots)}
+{_SIDE_OF_NUMBER if (ensemble.set_start < 0).all() else _side(fixed)}
+"""
+    return tables + (_products(ensemble) if has_products(ensemble) else _trees(ensemble))
+
+
+_SIDE_OF_NUMBER = """static int side(const struct test *test, int32_t code)
+{
+    return code == NAME_MISSING ? test->missing_right : code > test->cut;
+}
+"""
+
+
+def _side(fixed: FixedPoint) -> str:
+    """The side of a number or of a category."""
+    counts = [str(max(0, n)) for n in fixed.n_categories.tolist()]
+    return f"""{table("static const int32_t n_categories[]", counts)}
+{table("static const uint8_t sets[]", [str(byte) for byte in fixed.model.ensemble.sets])}
 static int side(const struct test *test, int32_t code)
 {{
     if (test->set < 0)
@@ -181,7 +195,30 @@ static int side(const struct test *test, int32_t code)
         return test->missing_right;
     return sets[test->set + (code >> 3)] >> (code & 7) & 1;
 }}
+"""
 
+
+def _trees(ensemble) -> str:
+    """Several trees abreast, as `c_scores` walks them."""
+    words = {"REAL": "CODE", "ABREAST": str(ABREAST), "LABELS": "NAME_LABELS", "ROUNDS": str(ensemble.n_rounds)}
+    words |= {"INDEX": index_type(max(len(ensemble.feature), len(ensemble.values)) + 1)}
+    walk = filled(WALKS, RIGHT="side(test, x[test->column])", **words)
+    return f"""{walk}
+void MODEL_scores(const CODE *x, int32_t *scores)
+{{
+    int32_t t;
+    int k;
+    for (k = 0; k < NAME_LABELS; k++)
+        scores[k] = initial[k];
+    for (t = 0; t < {ensemble.n_rounds}; t += {ABREAST}) {{
+{filled(LOOP, **words)}    }}
+}}
+"""
+
+
+def _products(ensemble) -> str:
+    """One term after the other."""
+    return f"""{table("static const int32_t first_term[]", [str(term) for term in ensemble.first_term])}
 static int32_t leaf_of(int32_t node, const CODE *codes)
 {{
     while (node >= 0)

@@ -14,7 +14,7 @@ from .c_policy import policy_scores
 from .c_text import braces, filled, index_type, number, table
 from .exportable import is_stumps, n_categories, signs_of_terms, total_votes
 
-_ABREAST = 8  # trees that are walked together
+ABREAST = 8  # trees that are walked together
 
 
 @dataclass
@@ -62,14 +62,14 @@ def float_scores(model: Model, name: str, precision: str) -> Piece:
     parts.append(_goes_right(ensemble, precision, nominal))
     parts += (_stumps if is_stumps(model) else _walks)(model, threshold, precision, nominal, numbers)
     upper = name.upper()
-    words = {"LABELS": f"{upper}_LABELS", "REAL": precision, "ROUNDS": str(ensemble.n_rounds), "ABREAST": str(_ABREAST)}
+    words = {"LABELS": f"{upper}_LABELS", "REAL": precision, "ROUNDS": str(ensemble.n_rounds), "ABREAST": str(ABREAST)}
     returned, told = "void", ""
     if model.policy is not None:
         parts.append(policy_scores(model, name, filled(_one_round(model), **words)))
         returned, told = "int32_t", "  Returns how many base classifiers were evaluated."
     else:
-        loop = _LOOP if _is_abreast(model) else _one_round(model)
-        step = f"t += {_ABREAST}" if loop is _LOOP else "t++"
+        loop = LOOP if _is_abreast(model) else _one_round(model)
+        step = f"t += {ABREAST}" if loop is LOOP else "t++"
         parts.append(
             f"void {name}_scores(const {precision} *x, {precision} *scores)\n{{\n    int32_t t;\n    int k;\n"
             f"    for (k = 0; k < {upper}_LABELS; k++)\n        scores[k] = initial[k];\n"
@@ -110,13 +110,13 @@ def tolerance(model: Model) -> float:
     return 1.01 * steps * 2.0**-24 * total_votes(model)
 
 
-def _has_products(ensemble) -> bool:
+def has_products(ensemble) -> bool:
     return len(ensemble.root) > ensemble.n_rounds
 
 
 def _is_abreast(model: Model) -> bool:
     """Whether trees are walked together: where every row sees all of them."""
-    one_by_one = is_stumps(model) or _has_products(model.ensemble) or model.ensemble.is_curved
+    one_by_one = is_stumps(model) or has_products(model.ensemble) or model.ensemble.is_curved
     return not one_by_one and model.policy is None
 
 
@@ -126,7 +126,7 @@ def _one_round(model: Model) -> str:
         return _STUMP_LOOP
     if model.ensemble.is_curved:
         return _CURVED_LOOP
-    return _product_loop(model) if _has_products(model.ensemble) else _ONE_TREE
+    return _product_loop(model) if has_products(model.ensemble) else _ONE_TREE
 
 
 def _goes_right(ensemble, precision: str, nominal: bool) -> str:
@@ -205,10 +205,10 @@ def _walks(model, threshold, precision, nominal, numbers) -> list[str]:
         table(f"static const {precision} votes[][{ensemble.n_labels}]", [numbers(row) for row in ensemble.values]),
     ]  # fmt: skip
     roots = [str(root) for root in ensemble.root]
-    if _has_products(ensemble) or ensemble.is_curved:
+    if has_products(ensemble) or ensemble.is_curved:
         parts.append(table("static const int32_t first_term[]", [str(term) for term in ensemble.first_term]))
     if _is_abreast(model):
-        roots += ["-1"] * (-len(roots) % _ABREAST)  # a leaf, which nobody adds
+        roots += ["-1"] * (-len(roots) % ABREAST)  # a leaf, which nobody adds
     parts.append(table(f"static const {index} roots[]", roots))
     if ensemble.is_curved:
         parts += [
@@ -217,8 +217,8 @@ def _walks(model, threshold, precision, nominal, numbers) -> list[str]:
             table(f"static const {precision} origin[]", [number(place, precision) for place in ensemble.origin]),
             filled(_VOTE, REAL=precision),
         ]
-    walk = _WALKS if _is_abreast(model) else _WALK
-    return [*parts, filled(walk, REAL=precision, RIGHT=_right(ensemble, nominal), INDEX=index, ABREAST=str(_ABREAST))]
+    walk = WALKS if _is_abreast(model) else _WALK
+    return [*parts, filled(walk, REAL=precision, RIGHT=_right(ensemble, nominal), INDEX=index, ABREAST=str(ABREAST))]
 
 
 # A child below zero is the leaf -1 - child.
@@ -234,7 +234,7 @@ _WALK = """static int32_t leaf_of(int32_t node, const REAL *x)
 
 # Rounds abreast: a processor does not wait for the test of one tree before it makes that of the next, and a branch
 # is mispredicted once for all of them, not once for each.  Who has arrived stands still.
-_WALKS = """static void walk(const INDEX *root, const REAL *x, int32_t *node)
+WALKS = """static void walk(const INDEX *root, const REAL *x, int32_t *node)
 {
     int32_t all;
     int i;
@@ -262,7 +262,7 @@ _ONE_TREE = """        const REAL *h = votes[leaf_of(roots[t], x)];
             scores[k] += h[k];
 """
 
-_LOOP = """        int32_t node[ABREAST];
+LOOP = """        int32_t node[ABREAST];
         int i;
         walk(roots + t, x, node);
         for (i = 0; i < ABREAST && t + i < ROUNDS; i++)
