@@ -6,9 +6,10 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, log_loss, make_scorer
-from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, make_scorer, roc_auc_score
+from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict, cross_validate
 from sklearn.neighbors import KNeighborsRegressor
 
 from multiboost import (
@@ -17,8 +18,11 @@ from multiboost import (
     ModelFileError,
     MultiBoostClassifier,
     MultiBoostRanker,
+    evaluate,
     load_model,
     ranking_metric,
+    staged_evaluation,
+    write_report,
 )
 from multiboost.calibration import Polynomial, Regression, Sigmoid
 from multiboost.model.storage import load
@@ -258,11 +262,26 @@ class TestFilesAndRuns:
         with pytest.raises(ValueError, match="other data or with other weights"):
             clone(ranked).fit(X + X**3, y, qid=qid, validation=VALIDATION, folder=tmp_path)
 
-    @pytest.mark.slow
-    def test_processes_leave_no_trace(self, ranked):
+    def test_resumed_within_a_model(self, ranked, tmp_path):
+        """The second model was killed after two rounds: it goes on, and the first one is not trained anew."""
         X, y, qid = TRAINING
-        other = clone(ranked).set_params(n_jobs=2).fit(X, y, qid=qid, validation=VALIDATION)
+        short = [model.set_params(n_estimators=n) for model, n in zip(rankers(), (8, 2, 8), strict=True)]
+        clone(ranked).set_params(models=short).fit(X, y, qid=qid, validation=VALIDATION, folder=tmp_path)
+        before = (tmp_path / "model-000.mb").read_bytes()
+        on = clone(ranked).fit(X, y, qid=qid, validation=VALIDATION, folder=tmp_path)
+        assert_array_equal(on.predict(X), ranked.predict(X))
+        assert (tmp_path / "model-000.mb").read_bytes() == before
+
+    @pytest.mark.slow
+    def test_processes_leave_no_trace(self, ranked, capsys, tmp_path):
+        X, y, qid = TRAINING
+        other = clone(ranked).set_params(n_jobs=2, verbose=1)
+        other.fit(X, y, qid=qid, validation=VALIDATION, folder=tmp_path)
         assert_array_equal(other.predict(X), ranked.predict(X))
+        lines = capsys.readouterr().err.splitlines()
+        assert [line.partition(":")[0] for line in lines] == [f"model {k} of 3" for k in (1, 2, 3)]
+        alone = clone(ranked).fit(X, y, qid=qid, validation=VALIDATION, folder=tmp_path)  # what processes have kept
+        assert_array_equal(alone.predict(X), ranked.predict(X))
 
     def test_progress(self, capsys):
         ExponentialWeighting(MODELS[:2], rounds=6, n_jobs=1, verbose=1).fit(*LABELLED)
@@ -270,7 +289,60 @@ class TestFilesAndRuns:
         assert [line.partition(",")[0] for line in lines] == ["model 1 of 2: stump", "model 2 of 2: tree:4"]
 
 
+class TestEvaluate:
+    def test_rankings(self, ranked):
+        X, y, qid = VALIDATION
+        found, scores = evaluate(ranked, X, y, qid=qid), ranked.predict(X)
+        for name, metric in (("ndcg", "ndcg@10"), ("map", "map"), ("precision", "precision@10")):
+            assert getattr(found, name) == pytest.approx(ranking_metric(y, scores, qid, metric), rel=1e-12)
+        assert (found.kind, found.risk, found.n_rounds) == ("ranking", None, ranked.rounds_)
+        assert found.mistakes[0].values
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_classes(self, n_classes, classified):
+        X, y = classes(90, n_classes, 1)
+        clf = classified if n_classes == 3 else ExponentialWeighting(MODELS[:1], ["sigmoid"], 4, n_jobs=1).fit(X, y)
+        found, P = evaluate(clf, X, y), clf.predict_proba(X)
+        assert found.error == pytest.approx(1 - accuracy_score(y, clf.predict(X)))
+        assert found.log_loss == pytest.approx(log_loss(y, P), rel=1e-12)
+        assert (found.log_loss_before, found.risk) == (None, None)
+        areas = [roc_auc_score(y == name, P[:, k]) for k, name in enumerate(clf.classes_)]
+        assert found.auc == pytest.approx(np.mean(areas) if n_classes == 3 else areas[1])
+        if n_classes == 2:
+            assert found.brier == pytest.approx(brier_score_loss(y == "b", P[:, 1]))
+        assert found.margins.least == pytest.approx(
+            (np.where(y[:, None] == clf.classes_, 1, -1) * (2 * P - 1)).min(), abs=1e-12
+        )
+        assert "undefined" in str(found)
+
+    def test_what_looks_into_a_model_takes_one(self, classified, tmp_path):
+        X, y = JUDGED
+        with pytest.raises(ValueError, match="is many: give one of its estimators_"):
+            write_report(classified, X, y, tmp_path / "r.html")
+        with pytest.raises(ValueError, match="is many models: evaluate"):
+            next(staged_evaluation(classified, X, y))
+        assert write_report(classified.estimators_[0], X, y, tmp_path / "r.html").exists()
+
+
 class TestScikitLearn:
+    def test_voting_is_the_mean_of_probabilities(self):
+        X, y = LABELLED
+        vote = VotingClassifier([("a", MODELS[0]), ("b", LogisticRegression())], voting="soft").fit(X, y)
+        alone = [clone(MODELS[0]).fit(X, y), LogisticRegression().fit(X, y)]
+        expected = np.mean([model.predict_proba(X) for model in alone], axis=0)
+        assert_allclose(vote.predict_proba(X), expected, atol=1e-12)
+
+    def test_stacking_learns_from_probabilities_out_of_fold(self):
+        X, y = LABELLED
+        folds = StratifiedKFold(3)
+        stack = StackingClassifier(
+            [("a", MODELS[0]), ("b", MODELS[2])], LogisticRegression(), cv=folds, stack_method="predict_proba"
+        ).fit(X, y)
+        inner = [cross_val_predict(clone(m), X, y, cv=folds, method="predict_proba") for m in (MODELS[0], MODELS[2])]
+        outer = np.hstack([clone(m).fit(X, y).predict_proba(JUDGED[0]) for m in (MODELS[0], MODELS[2])])
+        expected = LogisticRegression().fit(np.hstack(inner), y).predict_proba(outer)
+        assert_allclose(stack.predict_proba(JUDGED[0]), expected, atol=1e-9)
+
     def test_cross_validate(self):
         X, y, qid = TRAINING
         with sklearn.config_context(enable_metadata_routing=True):

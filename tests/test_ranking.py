@@ -152,6 +152,30 @@ class TestRowsAndThreads:
         assert one.history_["training_error"].tolist() == other.history_["training_error"].tolist()
         assert (one.predict(X)[order] == other.predict(X[order])).all()
 
+    @pytest.mark.parametrize("loss", ["exponential", "lambdarank"])
+    def test_a_scattered_query_is_validated_and_evaluated_as_one(self, loss):
+        """Also where it comes in two pieces, at both ends of the table."""
+        pieces = np.concatenate([np.flatnonzero(QID_TEST >= 3), np.flatnonzero(QID_TEST < 3)])
+        half = np.flatnonzero(QID_TEST == 20)[:2]
+        pieces = np.concatenate([half, np.setdiff1d(pieces, half, assume_unique=True)])
+        ranker = MultiBoostRanker(loss=loss, n_estimators=6, n_jobs=1)
+        ranker.fit(X, Y, qid=QID, validation=(X_TEST, Y_TEST, QID_TEST))
+        expected = evaluate(ranker, X_TEST, Y_TEST, qid=QID_TEST)
+        for order in (pieces, np.random.default_rng(5).permutation(Y_TEST.size)):
+            held = X_TEST[order], Y_TEST[order], QID_TEST[order]
+            other = MultiBoostRanker(loss=loss, n_estimators=6, n_jobs=1).fit(X, Y, qid=QID, validation=held)
+            np.testing.assert_array_equal(other.history_["validation_error"], ranker.history_["validation_error"])
+            np.testing.assert_allclose(
+                other.history_["validation_risk"], ranker.history_["validation_risk"], rtol=1e-12
+            )
+            assert ranker.score(held[0], held[1], qid=held[2]) == ranker.score(X_TEST, Y_TEST, qid=QID_TEST)
+            found = evaluate(ranker, held[0], held[1], qid=held[2])
+            assert (found.n_queries, found.n_without) == (expected.n_queries, expected.n_without)
+            for name, value in expected.headline().items():
+                assert found.headline()[name] == pytest.approx(value, rel=1e-12)
+            assert found.risk == pytest.approx(expected.risk, rel=1e-12)
+            assert [(m.query, m.ndcg) for m in found.mistakes[:5]] == [(m.query, m.ndcg) for m in expected.mistakes[:5]]
+
     def test_weights_nominal_columns_and_missing_values_move_with_their_rows(self):
         rng = np.random.default_rng(0)
         frame = pd.DataFrame(X, columns=list("abcde"))

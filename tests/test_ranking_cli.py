@@ -9,7 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multiboost import MultiBoostRanker, evaluate, learning_curves, load_model, ranking_metric, write_report
+from multiboost import (
+    ExponentialWeighting,
+    MultiBoostRanker,
+    evaluate,
+    learning_curves,
+    load_model,
+    ranking_metric,
+    write_report,
+)
+from multiboost.cli import predict as predict_command
+from multiboost.files import read_batches, read_file
 
 from .test_cli import bad, cli, good  # noqa: F401
 from .test_ranking import QID, QID_TEST, X_TEST, Y_TEST, X, Y
@@ -85,6 +95,55 @@ class TestTheSameModel:
         assert len(staged) == 9
         good("report m.mb test.csv -o r.html")
         assert "Worst queries" in (files / "r.html").read_text()
+
+    def test_a_query_split_over_batches(self, files, good, monkeypatch):
+        """Row groups, batches and lines far from each other: rows of a query are one query."""
+        good(f"train train.csv {COLUMNS} -n 8 -q -o m.mb")
+        whole = json.loads(good("evaluate m.mb test.csv --json").out)
+        good("predict m.mb test.csv -o whole.csv")
+        test = pd.read_csv("test.csv")
+        test.to_parquet("groups.parquet", index=False, row_group_size=5)
+        test.sample(frac=1, random_state=1).to_parquet("scattered.parquet", index=False, row_group_size=5)
+        for file in ("groups.parquet", "scattered.parquet"):
+            found = json.loads(good(f"evaluate m.mb {file} --json").out)
+            assert found["n_queries"] == whole["n_queries"]
+            for name in ("ndcg", "map", "mean_ndcg", "precision", "risk"):
+                assert found[name] == pytest.approx(whole[name], rel=1e-12)
+        monkeypatch.setattr(predict_command, "_ROWS", 7)
+        good("predict m.mb test.csv -o batches.csv")
+        assert (files / "batches.csv").read_bytes() == (files / "whole.csv").read_bytes()
+        lines = (files / "train.txt").read_text().splitlines(keepends=True)
+        np.random.default_rng(0).shuffle(lines)
+        (files / "lines.txt").write_text("".join(lines))
+        good("train lines.txt --format svmlight --task ranking -n 8 -q -o l.mb")
+        assert load_model("l.mb").ensemble_.digest() == load_model("m.mb").ensemble_.digest()
+        batches = list(read_batches("lines.txt", "svmlight", 7))
+        assert len(batches) > 10
+        np.testing.assert_array_equal(
+            np.concatenate([b.groups for b in batches]), read_file("lines.txt", "svmlight").groups
+        )
+
+    def test_rankings_are_not_trained_from_files_in_passes(self, files, bad):
+        bad(f"train train.parquet {COLUMNS} --memory 2GB -n 2 -o m.mb", "rankings are trained in memory")
+        with pytest.raises(ValueError, match="learns from tables in memory, and X is in files; load them first"):
+            MultiBoostRanker(n_estimators=2).fit("train.parquet", "grade", qid="topic")
+
+    def test_an_ensemble_of_ensembles(self, files, good, bad):
+        frame = pd.DataFrame(X, columns=list("abcde"))
+        many = ExponentialWeighting(
+            [MultiBoostRanker("stump", 4), MultiBoostRanker("tree:4", 4)], ["sigmoid"], 4, n_jobs=1
+        )
+        many.fit(frame, Y, qid=QID).save("many.mb")
+        found = json.loads(good("evaluate many.mb test.csv -t grade --query topic --json").out)
+        scores = many.predict(pd.DataFrame(X_TEST, columns=list("abcde")))
+        assert found["ndcg"] == pytest.approx(ranking_metric(Y_TEST, scores, QID_TEST), rel=1e-12)
+        assert "worst queries" in good("evaluate many.mb test.csv -t grade --query topic --jobs 1").out
+        bad("evaluate many.mb test.csv -t grade --query topic --staged", "no rounds together")
+        for command in ("report many.mb test.csv -t grade --query topic -o r.html", "inspect many.mb"):
+            bad(command, "is an ensemble of several models, and", "takes one model")
+        bad("lean many.mb test.csv -o l.mb", "is an ensemble of several models, and lean takes one model")
+        bad("predict many.mb test.csv", "is an ensemble of several models")
+        bad("export many.mb --to c --out m.c", "is an ensemble of several models")
 
     def test_validation_by_whole_queries(self, files, good):
         good(f"train train.csv {COLUMNS} -n 30 --valid-fraction 0.3 --patience 5 -q -o m.mb --log l.csv")

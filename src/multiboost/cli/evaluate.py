@@ -20,6 +20,8 @@ from ..evaluation import (
 from ..visible import visible
 from .display import console, measured, table_of
 from .examples import asked, examples_for
+from .failure import BadInput
+from .models import members_of
 from .task import task_for
 
 _MOST_CLASSES = 30  # of a confusion matrix in a terminal
@@ -32,11 +34,19 @@ def run(
     model: Path, data: str, staged: bool, target, format, delimiter, labels, ignore, weight, query, jobs, json
 ) -> None:
     """Evaluate a model; the options are those of `app.evaluate`."""
-    classifier = load_model(model).set_params(n_jobs=jobs)
+    classifier = load_model(model)
+    members = members_of(classifier)
+    for member in members:
+        member.set_params(n_jobs=jobs)
+    one = members[0] is classifier
+    if staged and not one:
+        raise BadInput(
+            f"--staged: {model} is an ensemble of several models, which have no rounds together; leave it out"
+        )
     examples = examples_for(
-        classifier.model_, data, target, weight, ignore, format, labels, query, delimiter, signed=True
+        members[0].model_, data, target, weight, ignore, format, labels, query, delimiter, signed=True
     )
-    more = asked(examples, task_for(classifier.model_.kind))
+    more = asked(examples, task_for(members[0].model_.kind))
     if staged:
         _staged(classifier, examples, more, json)
         return
@@ -46,7 +56,7 @@ def run(
         return
     out = console(stderr=False)
     out.print(table_of(_headline(found)))
-    for remark in remarks(found, named_importances(classifier), classifier.n_features_in_):
+    for remark in remarks(found, named_importances(classifier) if one else None, classifier.n_features_in_):
         out.print()
         out.print(f"Note: {visible(remark.text)}")
     _SHOW[type(found)](found, out)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.saving import load_model
 from ..evaluation import named_importances, round_rules
 from .display import console, measured, table_of
 from .examples import told_by
 from .failure import BadInput
+from .models import one_model
 
 _MOST = 15  # importances and rounds in a terminal
 _SOME = ("votes", "weighting", "quantile")
@@ -20,7 +20,7 @@ _SOME = ("votes", "weighting", "quantile")
 
 def run(model: Path, round: int | None, json: bool) -> None:
     """Look into a model; the options are those of `app.inspect`."""
-    classifier = load_model(model)
+    classifier = one_model(model, "inspect")
     n = classifier.n_estimators_
     if round is not None and not 1 <= round <= n:
         raise BadInput(f"--round {round}: the model has rounds 1 to {n}")

@@ -11,10 +11,10 @@ import numpy as np
 from ..boosting.callbacks import StopOnInterrupt, TimeLimit
 from ..estimators.cascades import SoftCascadeClassifier, WaldBoostClassifier
 from ..estimators.mddag import MDDAGClassifier
-from ..estimators.saving import load_model
 from .display import console, table_of
 from .examples import Roles, examples_for, examples_of, for_model, read, reading_for
 from .failure import BadInput, check_writable
+from .models import one_model
 from .task import task_for
 from .times import seconds_of
 
@@ -40,7 +40,7 @@ def run(model: Path, data: str, out: Path, method: str, target, format, labels, 
     check_writable(out, "--out")
     if out.absolute() in (model.absolute(), Path(data).absolute()):
         raise BadInput(f"--out {out} would overwrite what is read")
-    classifier = load_model(model).set_params(n_jobs=jobs)
+    classifier = one_model(model, "lean").set_params(n_jobs=jobs)
     if not task_for(classifier.model_.kind).has_classes:
         raise BadInput(f"{model} predicts numbers; lean models are classifiers")
     if method == "exit":

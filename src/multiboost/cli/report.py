@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..estimators.saving import load_model
 from ..report import write_report
 from ..visible import visible
 from .display import console
 from .examples import asked, examples_for
 from .failure import check_writable
+from .models import one_model
 from .task import task_for
 
 
@@ -18,7 +18,7 @@ def run(
 ) -> None:
     """Write a report; the options are those of `app.report`."""
     check_writable(out, "--out")
-    classifier = load_model(model).set_params(n_jobs=jobs)
+    classifier = one_model(model, "report").set_params(n_jobs=jobs)
     examples = examples_for(classifier.model_, data, target, weight, ignore, format, labels, query, delimiter)
     write_report(
         classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title, data_file=data,

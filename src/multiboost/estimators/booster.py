@@ -52,7 +52,7 @@ from .threads import thread_count
 from .validation import check_callbacks, check_cuts, check_table, check_weights, learn_table
 
 _PAIR = 40  # bytes, about, that a fit needs for a pair of a row and a label: labels, weights, F, G, H
-_IN_MEMORY = "learns from tables in memory, and X is in files; load them first"
+TABLES_ONLY = "learns from tables in memory, and X is in files; load them first"
 _COMPILING = "compiling kernels, once for this machine: some seconds"
 
 
@@ -111,11 +111,11 @@ class Booster(Fitted, ABC):
 
     def answers_of(self, names: list[str]) -> Answers | Numbers:
         """Who reads the target's columns of files."""
-        raise ValueError(f"{type(self).__name__} {_IN_MEMORY}")
+        raise ValueError(f"{type(self).__name__} {TABLES_ONLY}")
 
     def target_of(self, kind, found: np.ndarray, sample_weight, names: list[str], workspace: InMemory) -> Target:
         """The target of a training set in files, from what was read of its columns."""
-        raise ValueError(f"{type(self).__name__} {_IN_MEMORY}")
+        raise ValueError(f"{type(self).__name__} {TABLES_ONLY}")
 
     def _calibrated(self, run: Run, n_rounds: int, data: _Table) -> Calibration | None:
         """A calibration that is learned after the run, None where there is none."""

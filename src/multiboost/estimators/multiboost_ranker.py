@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..data.ranked import Graded, RankedTarget, Scored
 from ..losses import LOSSES
 from ..model.model import Model
 from ..ranking import Convention, Queries, ranking_metric
-from .booster import Booster
+from .booster import TABLES_ONLY, Booster
 from .deciding import Deciding
 from .parameters import documented
 from .wishes import check_wishes, losses_of, part_of, wishes_of
@@ -159,6 +160,8 @@ class MultiBoostRanker(Deciding, Booster):
         -------
         self
         """
+        if isinstance(X, (str, Path)):
+            raise ValueError(f"{type(self).__name__} {TABLES_ONLY}")
         if qid is None:
             raise ValueError("MultiBoostRanker needs qid, the query of every row: fit(X, y, qid=...)")
         return self._fit(

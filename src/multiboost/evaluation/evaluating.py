@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..data.kinds import LabelKind
-from ..data.ranked import Ranks
+from ..data.ranked import Ranks, Scored
 from ..data.real import Real
 from ..estimators.threads import thread_count
 from ..estimators.validation import check_table
@@ -63,11 +63,21 @@ VIEWS: dict[type, View] = {  # by the class of a TargetKind; the first that fits
 def view_of(clf) -> View:
     """How the target of a fitted estimator is looked at."""
     check_is_fitted(clf)
+    if is_mixture(clf):
+        raise ValueError(
+            f"{type(clf).__name__} is many models: evaluate() takes it, and what looks into a model takes one of its "
+            "estimators_"
+        )
     kind = clf.model_.kind
     for known, view in VIEWS.items():
         if isinstance(kind, known):
             return view
     raise ValueError(f"targets of the kind {kind.name!r} cannot be evaluated; add them to VIEWS")
+
+
+def is_mixture(clf) -> bool:
+    """Whether a fitted estimator is an ensemble of ensembles."""
+    return hasattr(clf, "mixture_")
 
 
 def answers_of(clf, y, sample_weight=None, qid=None):
@@ -88,6 +98,26 @@ def outcome_of(clf, X, y, sample_weight=None, qid=None):
     with Team(thread_count(clf.n_jobs)) as team:
         scores = model.scores(table, team)
     return view.outcome(answers, scores, model.n_rounds, float(model.sizes()[-1]), model, clf.answer_loss_)
+
+
+def mixture_outcome(clf, X, y, sample_weight=None, qid=None):
+    """The outcome of an ensemble of ensembles: probabilities or one score, of which 2 p - 1 stand for votes.
+
+    There is no risk, which nothing has minimised, and nothing before calibration.
+    """
+    answers: Any = answers_of(clf.estimators_[0], y, sample_weight, qid)
+    if isinstance(answers, Judgements):
+        scores = clf.predict(X)[:, None]
+        check_consistent_length(scores, answers.weight)
+        answers.kind = Scored(answers.kind.classes, answers.kind.gain)
+        return Ranked(answers, scores, clf.rounds_, 1.0, None, None)
+    p = clf.predict_proba(X)
+    check_consistent_length(p, answers.weight)
+    p = p[:, 1:] if answers.kind.n_labels == 1 else p
+    answers.target = None
+    found = Outcome(answers, 2.0 * p - 1.0, clf.rounds_, 1.0, None, None)
+    found.probability = p
+    return found
 
 
 def staged_outcomes(clf, X, y, sample_weight=None, rounds=None, qid=None) -> Iterator[Any]:
@@ -132,7 +162,7 @@ def evaluate(
     Parameters
     ----------
     clf : fitted estimator
-        Fitted.
+        Fitted; also an `ExponentialWeighting`, whose margins are those of 2 p - 1.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
     y : labels, numbers or grades as in ``fit``
         NaN, None and NA in several columns are unknown and take no part.
@@ -163,7 +193,11 @@ def evaluate(
     >>> round(evaluate(clf, X, y).error, 3)
     0.033
     """
-    view, outcome = view_of(clf), outcome_of(clf, X, y, sample_weight, qid)
+    if is_mixture(clf):
+        outcome, clf = mixture_outcome(clf, X, y, sample_weight, qid), clf.estimators_[0]
+    else:
+        outcome = outcome_of(clf, X, y, sample_weight, qid)
+    view = view_of(clf)
     found = view.evaluation(outcome, curves=curves, n_bins=n_bins, n_mistakes=n_mistakes)
     if values and found.mistakes:
         _add_values(clf, X, found.mistakes)

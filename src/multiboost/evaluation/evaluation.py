@@ -175,7 +175,8 @@ class Evaluation(Measures):
     auc : float or None
         Mean over the labels for which it is defined.
     risk : float or None
-        The loss that training minimises; None where training had label weights of its own.
+        The loss that training minimises; None where training had label weights of its own, and of an
+        `ExponentialWeighting`.
     tasks : list of TaskEvaluation
     labels : list of LabelEvaluation
     margins : Margins or None

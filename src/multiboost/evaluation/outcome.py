@@ -98,12 +98,20 @@ class Outcome:
     n_rounds : int
     size : float
         Sum of the sizes of all votes so far, which normalises margins.
-    model : Model
-        It says how sure it is.
-    loss : Loss
+    model : Model or None
+        It says how sure it is; None where ``probability`` is given.
+    loss : Loss or None
     """
 
-    def __init__(self, answers: Answers, scores: np.ndarray, n_rounds: int, size: float, model: Model, loss: Loss):
+    def __init__(
+        self,
+        answers: Answers,
+        scores: np.ndarray,
+        n_rounds: int,
+        size: float,
+        model: Model | None,
+        loss: Loss | None,
+    ):
         self.answers, self.scores, self.n_rounds = answers, scores, n_rounds
         self.size, self.model, self.loss = size, model, loss
 
@@ -114,6 +122,7 @@ class Outcome:
     @cached_property
     def probability(self) -> np.ndarray:
         """Probabilities of the labels, (n, K)."""
+        assert self.model is not None
         return self.model.label_probabilities(self.scores, self.n_rounds)
 
     @cached_property
@@ -125,6 +134,7 @@ class Outcome:
     @cached_property
     def uncalibrated(self) -> np.ndarray:
         """The same with the slope of theory."""
+        assert self.model is not None
         return self.model.uncalibrated(self.scores)
 
     def true_probability(self, question: int, calibrated: bool = True) -> np.ndarray:
@@ -177,7 +187,9 @@ class Outcome:
         return np.bincount(pair, weights=a.weight[rows], minlength=k * k).reshape(k, k)
 
     def log_loss(self, question: int, calibrated: bool = True) -> float | None:
-        """Mean of -ln p of the right answer."""
+        """Mean of -ln p of the right answer; before calibration None, where there is no model."""
+        if self.model is None and not calibrated:
+            return None
         a = self.answers
         return mean(self.surprise(question, calibrated), a.weight[a.rows(question)])
 
@@ -202,7 +214,7 @@ class Outcome:
     def risk(self) -> float | None:
         """The loss that training minimises, with training's initial weights."""
         target = self.answers.target
-        return None if target is None else self.loss.signed_risk(self.scores, target)
+        return None if target is None or self.loss is None else self.loss.signed_risk(self.scores, target)
 
     def measured(self) -> float | None:
         """The error that learning curves show."""

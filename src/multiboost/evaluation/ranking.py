@@ -87,10 +87,10 @@ class Ranked:
     n_rounds : int
     size, model
         As of labels; of no use here.
-    loss : Loss
+    loss : Loss or None
     """
 
-    def __init__(self, answers: Judgements, scores: np.ndarray, n_rounds: int, size: float, model, loss: Loss):
+    def __init__(self, answers: Judgements, scores: np.ndarray, n_rounds: int, size: float, model, loss: Loss | None):
         self.answers, self.scores, self.n_rounds, self.loss = answers, scores, n_rounds, loss
 
     @cached_property
@@ -112,9 +112,9 @@ class Ranked:
         """1 - NDCG@10."""
         return 1.0 - self.mean(f"ndcg@{CUT}")
 
-    def risk(self) -> float:
+    def risk(self) -> float | None:
         """The loss that training minimises, with training's weights."""
-        return self.loss.risk(self.scores[self.answers.order], self.answers.target)
+        return None if self.loss is None else self.loss.risk(self.scores[self.answers.order], self.answers.target)
 
     def measured(self) -> float:
         """The error that learning curves show."""
@@ -179,8 +179,8 @@ class RankingEvaluation(Measures):
         NDCG@10, mean NDCG, MAP and precision@10.
     error : float
         1 - NDCG@10, as ``training_error`` of the history.
-    risk : float
-        The loss that training minimises.
+    risk : float or None
+        The loss that training minimises; an `ExponentialWeighting` has none.
     ndcg_at : list of float
         NDCG@1, NDCG@2, ..., up to 20.
     random_at : list of float
@@ -209,7 +209,7 @@ class RankingEvaluation(Measures):
     map: float
     precision: float
     error: float
-    risk: float
+    risk: float | None
     chance: float
     ndcg_at: list[float] = field(default_factory=list)
     random_at: list[float] = field(default_factory=list)

@@ -33,6 +33,7 @@ from ..evaluation import (
 )
 from ..evaluation.columns import column_names
 from ..evaluation.curves import thin
+from ..evaluation.evaluating import is_mixture
 from ..evaluation.lean import LeanEvaluation, lean_evaluation
 from ..evaluation.learning import milestones
 from ..evaluation.measures import finite
@@ -330,6 +331,11 @@ def find(
     clf, X, y, sample_weight, qid, title, X_train, y_train, qid_train, data_file, model_file, date
         As in `write_report`.
     """
+    if is_mixture(clf):
+        raise ValueError(
+            f"a report is about one model, and {type(clf).__name__} is many: give one of its estimators_; evaluate() "
+            "takes all of them"
+        )
     if sample_weight is not None and (np.asarray(sample_weight) < 0).any():
         raise ValueError(
             "sample_weight: a report knows no negative weights; evaluate() does, and physics.roc has the curve"
