@@ -192,7 +192,7 @@ def _ways(method: str, deleted: bool, wanted: np.ndarray):
         return
     yield " (mean for unknown)", every, np.where(np.isnan(wanted), np.nanmean(wanted, axis=0), wanted)
     complete = np.flatnonzero(~np.isnan(wanted).any(axis=1))
-    if complete.size >= 20:
+    if complete.size >= 20 and (np.ptp(wanted[complete], axis=0) > 0).all():  # CatBoost refuses a target of one value
         yield " (complete rows)", complete, wanted
 
 
