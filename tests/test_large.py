@@ -607,6 +607,7 @@ class TestCommandLine:
         [
             (["--valid-fraction", "0.2"], "--valid-fraction does not go with data in files of any size"),
             (["--report", "r.html"], "--report is about rows in memory"),
+            (["--class-weight", "a=2"], "there is --class-weight balanced only"),
             (["--nominal", "nmae"], "did you mean 'name'"),
             (["--memory", "lots"], "memory must be a size such as '2GB'"),
         ],

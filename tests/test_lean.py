@@ -5,7 +5,9 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_classification
@@ -28,6 +30,7 @@ from multiboost import (
     write_report,
 )
 from multiboost.evaluation.detection import LeanRun, selected
+from multiboost.files import read_file
 from multiboost.kernels.episodes import update_backward
 from multiboost.kernels.walk import EVAL, QUIT, SKIP
 from multiboost.lean.cascades import Undecided, soft_budget, wald_thresholds
@@ -873,12 +876,92 @@ class TestCommand:
         done = run("inspect", "mddag.mb", "--json")
         assert json.loads(done.out)["policy"]["beta"] == 0.005
 
+    @pytest.mark.parametrize(
+        ("method", "options", "kind", "parameters"),
+        [
+            ("viola-jones", "--stages 3 --stage-tpr 0.98 --stage-fpr 0.7 --min-rounds 1 --max-rounds 20",
+             ViolaJonesClassifier,
+             {"n_stages": 3, "stage_tpr": 0.98, "stage_fpr": 0.7, "min_rounds": 1, "max_rounds": 20}),
+            ("soft-cascade", "--target-tpr 0.95 --alpha -2", SoftCascadeClassifier,
+             {"target_tpr": 0.95, "alpha": -2.0}),
+            ("wald", "--false-negative 0.05 --false-positive 0.05", WaldBoostClassifier,
+             {"false_negative": 0.05, "false_positive": 0.05}),
+            ("mddag", "--beta 0.05 --episodes 50000 --costs c0=2 --costs c12=0.5 --class-weight 1=3", MDDAGClassifier,
+             {"beta": 0.05, "n_episodes": 50_000, "costs": {"c0": 2.0, "c12": 0.5}, "class_weight": {1: 3.0}}),
+            ("mddag", "--beta 0.05 --episodes 50000 --costs costs.txt --class-weight balanced", MDDAGClassifier,
+             {"beta": 0.05, "n_episodes": 50_000, "costs": np.linspace(0.5, 2, 20), "class_weight": "balanced"}),
+        ],
+    )  # fmt: skip
+    def test_every_method(self, folder, run, binary, method, options, kind, parameters):
+        """What is declared for Python is an option, and does the same, bit for bit; also from the file."""
+        X, y = binary
+        done = run(*self.train, "-n", "20", "--votes", "discrete", "-o", "full.mb")
+        assert done.code == 0, done.err
+        (folder / "costs.txt").write_text("\n".join(map(repr, np.linspace(0.5, 2, 20).tolist())))
+        frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(20)])
+        lean = kind(load_model(folder / "full.mb"), **parameters).fit(frame[:1500], y[:1500])
+        done = run("lean", "full.mb", "train.csv", "-o", "lean.mb", "--method", method, *options.split(), "--json")
+        assert done.code == 0, done.err
+        told = json.loads(done.out)
+        assert told["digest"] == lean.model_.digest()
+        assert told["mean_evaluated"] == lean.n_evaluated(frame[:1500]).mean()
+        done = run("predict", "lean.mb", "test.csv", "--scores", "-o", "scores.csv")
+        assert done.code == 0, done.err
+        scores = np.genfromtxt(folder / "scores.csv", skip_header=1)
+        assert np.array_equal(scores, lean.decision_function(frame[2500:]))
+        if method == "mddag":  # costs and weights of classes have made it another policy
+            plain = MDDAGClassifier(lean.estimator, beta=0.05, n_episodes=50_000).fit(frame[:1500], y[:1500])
+            assert plain.model_.digest() != lean.model_.digest()
+            assert told["objective"] == lean.model_.policy.about["objective"]
+
+    def test_costs_of_numbered_columns(self, tmp_path, monkeypatch, binary):
+        """svmlight numbers its columns."""
+        monkeypatch.chdir(tmp_path)
+        X, y = binary[0][:400, :5], binary[1][:400]
+        rows = (" ".join(f"{j + 1}:{v!r}" for j, v in enumerate(x)) for x in X.tolist())
+        (tmp_path / "t.svm").write_text("".join(f"{c:g} {row}\n" for c, row in zip(y, rows, strict=True)))
+        read = ("t.svm", "--format", "svmlight")
+        done = in_process("train", *read, "--base", "stump", "-n", "8", "-o", "m.mb", "-q")
+        assert done.code == 0, done.err
+        full = load_model("m.mb")
+        j = int(np.bincount(full.ensemble_.feature).argmax())
+        name = read_file("t.svm", "svmlight").names[j]
+        done = in_process("lean", "m.mb", *read, "--method", "mddag", "--episodes", "20000", "--costs", f"{name}=9",
+                          "-o", "l.mb", "--json")  # fmt: skip
+        assert done.code == 0, done.err
+        lean = MDDAGClassifier(full, costs={j: 9.0}, n_episodes=20_000).fit(X, y)
+        told = json.loads(done.out)
+        assert told["digest"] == lean.model_.digest()
+        assert told["objective"] == lean.model_.policy.about["objective"] < 1 - 9 * 0.01  # paid for by every row
+        assert load_model("l.mb").get_params()["costs"] == {j: 9.0}
+
+    def test_stages_know_names_and_refuse_categories(self, binary):
+        frame = pd.DataFrame(binary[0][:500], columns=[f"c{j}" for j in range(20)])
+        y = binary[1][:500]
+        named = ViolaJonesClassifier(n_stages=2).fit(frame, y)
+        plain = ViolaJonesClassifier(n_stages=2).fit(frame.to_numpy(), y)
+        sparse = ViolaJonesClassifier(n_stages=2).fit(sp.csr_array(frame.to_numpy()), y)
+        assert named.feature_names_in_.tolist() == list(frame)
+        assert named.model_.digest() == plain.model_.digest() == sparse.model_.digest()
+        assert np.array_equal(named.predict(frame), plain.predict(frame.to_numpy()))
+        with pytest.raises(ValueError, match="ViolaJonesClassifier takes columns of numbers"):
+            ViolaJonesClassifier().fit(frame.assign(kind=np.where(y > 0, "a", "b")), y)
+
     def test_bad_options(self, folder, run):
         run(*self.train, "-n", "5", "-o", "small.mb")
         for arguments, message in (
             (["--method", "magic"], "is not one of exit, mddag"),
             (["--beta", "0.1"], "--beta is no option of --method exit"),
             ([], "held-out rows cannot promise"),
+            (["--method", "wald", "--costs", "c0=1"], "--costs is no option of --method wald"),
+            (["--method", "mddag", "--costs", "c0"], "c0: No such file"),
+            (["--method", "mddag", "--costs", "held.csv"], "numbers, and the model has 5 base classifiers"),
+            (["--method", "mddag", "--costs", "c0=x"], "--costs 'c0=x' is not NAME=NUMBER with a number of at least 0"),
+            (["--method", "mddag", "--costs", "c0=-1"], "is not NAME=NUMBER with a number of at least 0"),
+            (["--method", "mddag", "--costs", "c0=1", "--costs", "c0=2"], "--costs 'c0' is given twice"),
+            (["--method", "mddag", "--costs", "cc=1"], "has no column 'cc' (--costs)"),
+            (["--method", "mddag", "--class-weight", "x=1"], "--class-weight 'x': there is no such class"),
+            (["--method", "viola-jones", "--stage-tpr", "2"], "must be a number above 0 and at most 1; got 2.0"),
         ):
             done = run("lean", "small.mb", "held.csv", "-o", "x.mb", *arguments)
             assert done.code == 2

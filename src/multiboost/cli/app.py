@@ -59,7 +59,8 @@ def _option(*names: str, help: str, panel: str, **more: Any):
 def _parameter(option: str, default: str = "", *more: str) -> Any:
     """The type of an option that sets a parameter of the estimator, as it is declared there."""
     parameter = OPTIONS[option]
-    kind: Any = int if option == "seed" else list[float] if parameter.several else parameter.kind or str
+    lists = list[float] if parameter.several else list[str] if parameter.by_name else None
+    kind: Any = int if option == "seed" else lists or parameter.kind or str
     names = (f"--{option.replace('_', '-')}", *more)
     return Annotated[
         kind | None,
@@ -174,6 +175,7 @@ def train(
     row_sampler: _parameter("row_sampler") = None,
     column_sampler: _parameter("column_sampler", "all") = None,
     weighting: _parameter("weighting", "auto") = None,
+    class_weight: _parameter("class_weight") = None,
     negative_weights: _parameter("negative_weights", "error") = None,
     max_bins: _parameter("max_bins", "256") = None,
     min_category_rows: _parameter("min_category_rows", "2") = None,
@@ -254,7 +256,7 @@ def lean(
     data: Data,
     out: Annotated[Path, _option("--out", "-o", help="Model file to write.", panel=_OUT)],
     method: Annotated[
-        str, _option("--method", help="exit, mddag, soft-cascade or wald. [exit]", panel=_MODEL)
+        str, _option("--method", help="exit, mddag, soft-cascade, wald or viola-jones. [exit]", panel=_MODEL)
     ] = "exit",
     max_disagreement: Annotated[
         float | None,
@@ -267,9 +269,17 @@ def lean(
     reward: _parameter("reward", "indicator") = None,
     learner: _parameter("learner", "sarsa") = None,
     episodes: _parameter("episodes", "1000000") = None,
+    costs: _parameter("costs") = None,
+    class_weight: _parameter("class_weight") = None,
     alpha: _parameter("alpha", "0") = None,
     target_tpr: _parameter("target_tpr", "0.98") = None,
     false_negative: _parameter("false_negative", "0.02") = None,
+    false_positive: _parameter("false_positive", "0") = None,
+    stages: _parameter("stages", "10") = None,
+    stage_tpr: _parameter("stage_tpr", "0.99") = None,
+    stage_fpr: _parameter("stage_fpr", "0.6") = None,
+    min_rounds: _parameter("min_rounds", "2") = None,
+    max_rounds: _parameter("max_rounds", "200") = None,
     seed: _parameter("seed") = None,
     time_limit: Annotated[str | None, _option("--time-limit", help="mddag: for example 90s.", panel=_RUN)] = None,
     target: Target = None,
@@ -281,7 +291,8 @@ def lean(
 ) -> None:
     """Make a model that uses only as many of its base classifiers as a row needs.
 
-    exit wants rows that the model was not trained on; the others the rows that it was trained on.
+    exit wants rows that the model was not trained on; the others the rows that it was trained on.  viola-jones trains
+    stages with the settings of the model.
     """
     _call("lean", **locals())
 

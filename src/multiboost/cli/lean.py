@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..boosting.callbacks import StopOnInterrupt, TimeLimit
-from ..estimators.cascades import SoftCascadeClassifier, WaldBoostClassifier
+from ..estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, WaldBoostClassifier
 from ..estimators.mddag import MDDAGClassifier
+from ..estimators.parameters import OPTIONS, defaults_of
+from .by_name import class_weight_of, costs_of
 from .display import console, table_of
 from .examples import Roles, examples_for, examples_of, for_model, read, reading_for
 from .failure import BadInput, check_writable
@@ -18,22 +20,32 @@ from .models import one_model
 from .task import task_for
 from .times import seconds_of
 
-# Which options belong to which method, and what it is.
-_METHODS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "exit": (None, ("max_disagreement", "confidence")),
-    "mddag": (MDDAGClassifier, ("beta", "reward", "learner", "episodes", "seed", "time_limit")),
-    "soft-cascade": (SoftCascadeClassifier, ("alpha", "target_tpr")),
-    "wald": (WaldBoostClassifier, ("false_negative",)),
+# What each method is; "exit" is no estimator of its own.  An option belongs to those that have its parameter.
+_METHODS: dict[str, Any] = {
+    "exit": None,
+    "mddag": MDDAGClassifier,
+    "soft-cascade": SoftCascadeClassifier,
+    "wald": WaldBoostClassifier,
+    "viola-jones": ViolaJonesClassifier,
 }
-_NAMES = {"episodes": "n_episodes", "seed": "random_state"}
+_OF_EXIT = {"max_disagreement", "confidence"}
+
+
+def _options_of(method: str) -> set[str]:
+    """Names of the options of a method."""
+    if method == "exit":
+        return _OF_EXIT
+    parameters = defaults_of(_METHODS[method])
+    own = {name for name, parameter in OPTIONS.items() if parameter.name in parameters}
+    return own | ({"time_limit"} if method == "mddag" else set())
 
 
 def run(model: Path, data: str, out: Path, method: str, target, format, labels, ignore, jobs, json, **options) -> None:
     """Make a model lean; the options are those of `app.lean`."""
     if method not in _METHODS:
         raise BadInput(f"--method {method!r} is not one of {', '.join(_METHODS)}")
-    kind, own = _METHODS[method]
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value not in (None, [])}
+    own = _options_of(method)
     strange = [name for name in given if name not in own]
     if strange:
         raise BadInput(f"--{strange[0].replace('_', '-')} is no option of --method {method}")
@@ -48,10 +60,13 @@ def run(model: Path, data: str, out: Path, method: str, target, format, labels, 
         lean = classifier.early_exit(X, **given)
     else:
         examples = examples_for(classifier.model_, data, target, None, ignore, format, labels)
-        limit = given.pop("time_limit", None)
-        lean = kind(classifier, n_jobs=jobs, **{_NAMES.get(name, name): value for name, value in given.items()})
+        limit, X = given.pop("time_limit", None), examples.X
+        if "class_weight" in given:
+            given["class_weight"] = class_weight_of(given["class_weight"], classifier.model_.kind)
+        if "costs" in given:
+            given["costs"] = costs_of(given["costs"], classifier.model_, examples.names, examples.file)
+        lean = _METHODS[method](classifier, n_jobs=jobs, **{OPTIONS[name].name: v for name, v in given.items()})
         more = {} if limit is None else {"callbacks": [TimeLimit(seconds_of(limit, "--time-limit")), StopOnInterrupt()]}
-        X = examples.X
         lean.fit(X, examples.y, **more)
     lean.save(out)
     found = {

@@ -16,7 +16,7 @@ from .failure import BadInput
 from .task import TASKS, Task
 
 _NUMBER_LISTS = {name for name, p in OPTIONS.items() if p.several}
-_LISTS = {"target", "ignore", "nominal"} | _NUMBER_LISTS
+_LISTS = {"target", "ignore", "nominal"} | _NUMBER_LISTS | {name for name, p in OPTIONS.items() if p.by_name}
 _PATHS = ("workspace", "out", "labels", "checkpoint", "resume", "log", "report")
 _FLAGS = ("json", "quiet")
 _WHOLE = {"patience", "seed", "jobs"} | {name for name, p in OPTIONS.items() if p.kind is int}

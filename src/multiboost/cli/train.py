@@ -13,6 +13,7 @@ import numpy as np
 from ..boosting.callbacks import Callback, EarlyStopping, Log, Progress, StopOnInterrupt, TimeLimit
 from ..data.kind import TargetKind
 from ..estimators.validation import seed_of
+from .by_name import class_weight_of, class_weight_of_files
 from .display import LiveDisplay, console, measured, table_of
 from .examples import (
     Examples,
@@ -51,6 +52,8 @@ def run(data: str, config: Path | None = None, **given: Any) -> None:
     files = InFiles.of(data, options, roles, task) if is_in_files(data, options) else None
     if files is not None:
         classifier.set_params(nominal_features=options["nominal"] or None)
+        if task.has_classes:
+            classifier.set_params(class_weight=class_weight_of_files(options["class_weight"]))
         valid, test = (files.like(options[name], roles, options) for name in ("valid", "test"))
         training, given, provenance = files.head, files.arguments(options, roles), files.provenance(roles)
     else:
@@ -97,6 +100,8 @@ def _loaded(data: str, options: dict[str, Any], roles: Roles, task: Task, classi
     _check_training(training, options["weighting"], task)
     kind = task.kind_of(training)
     classifier.set_params(nominal_features=nominal_of(training, options["nominal"]))
+    if task.has_classes:
+        classifier.set_params(class_weight=class_weight_of(options["class_weight"], kind))
     valid, test = (_load_like(training, kind, options[name], roles, options, task) for name in ("valid", "test"))
     if options["report"] and _is_signed(test or valid or training):
         raise BadInput("--report knows no negative weights; give a --test file without them, or ask evaluate")

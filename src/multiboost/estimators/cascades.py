@@ -19,7 +19,7 @@ from ..lean.cascades import (
     wald_thresholds,
 )
 from ..model.ensemble import Ensemble
-from ..model.model import Model
+from ..model.model import Columns, Model
 from ..model.policy import cascade_policy
 from ..model.rearranged import joined, rounds_of
 from .adaboost_mh import AdaBoostMHClassifier
@@ -27,7 +27,7 @@ from .labelled import Labelled
 from .lean_classifier import LeanClassifier
 from .parameters import documented
 from .threads import thread_count
-from .validation import check_table
+from .validation import check_table, learn_table
 
 
 class _Cascade(LeanClassifier):
@@ -276,7 +276,8 @@ class ViolaJonesClassifier(_Cascade):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Columns of numbers.
         y : array of shape (n_samples,)
         validation : tuple (X, y), default=None
             On which rates are measured; None: the training set.
@@ -289,7 +290,8 @@ class ViolaJonesClassifier(_Cascade):
         self
         """
         self.check_parameters()
-        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+        X, columns = self._numbers(X)
+        y = np.asarray(y)
         template = AdaBoostMHClassifier("stump") if self.estimator is None else self.estimator
         classes = np.unique(y)
         if len(classes) != 2:
@@ -297,7 +299,7 @@ class ViolaJonesClassifier(_Cascade):
         if validation is None:
             XV, yv = X, y
         else:
-            XV, yv = np.asarray(validation[0], dtype=np.float64), np.asarray(validation[1])
+            XV, yv = self._numbers(validation[0])[0], np.asarray(validation[1])
         source = iter(negatives if negatives is not None else ())
         n_negatives = int((y == classes[0]).sum())
         positives, pool = X[y == classes[1]], X[y == classes[0]]
@@ -315,8 +317,17 @@ class ViolaJonesClassifier(_Cascade):
             pool = pool[_scores(stage, pool) >= threshold]
             stages.append(stage)
             thresholds.append(threshold)
+        first = stages[0].model_
+        stages[0]._become(replace(first, columns=columns, data=getattr(self.estimator, "data_", None)), stages[0].plan_)
         self._join(stages, thresholds, reached)
         return self
+
+    def _numbers(self, X) -> tuple[np.ndarray, Columns]:
+        """A table as an array, which stages learn from, and its columns."""
+        table, columns = learn_table(self, X)
+        if columns.categories is not None:
+            raise ValueError("ViolaJonesClassifier takes columns of numbers, and X has nominal ones; leave them out")
+        return np.asarray(table.rows(0, table.n_rows), np.float64), columns
 
     def _stage(self, template, positives, pool, classes, XV, yv, inside, m: int) -> tuple[Labelled, float, bool]:
         """A stage that meets its targets with as few base classifiers as possible, or has as many as it may.

@@ -36,6 +36,8 @@ class Parameter:
         Its name at the command line; empty where it has none.
     several : bool
         Whether the option may be given several times, for a list of numbers.
+    by_name : bool
+        Whether the option is NAME=NUMBER, and may be given several times, for a dict.
     short : str
         What the command line's help says.
     """
@@ -51,6 +53,7 @@ class Parameter:
     is_open: bool = False
     option: str = ""
     several: bool = False
+    by_name: bool = False
     short: str = ""
 
     def check(self, value) -> None:
@@ -199,7 +202,8 @@ PARAMETERS: dict[str, Parameter] = {
             "class_weight", 'dict, list of dict, "balanced" or None',
             "Multiplies the weights of samples, or the rewards of `MDDAGClassifier`, by their class.  "
             '"balanced" gives all classes the same weight.  A list has an entry for each column of y.',
-            is_open=True,
+            is_open=True, option="class_weight", by_name=True,
+            short="balanced, or CLASS=NUMBER; repeat it for other classes.",
         ),
         Parameter(
             "negative_weights", '{"error", "ignore", "annihilate", "keep"}',
@@ -282,7 +286,8 @@ PARAMETERS: dict[str, Parameter] = {
             "Of base classifiers, in units of beta: a number for each.  A dict is costs of columns, by name or "
             "position, which are paid once a row, when first needed; others cost nothing.  None: each base classifier "
             "costs 1.",
-            is_open=True,
+            is_open=True, option="costs", by_name=True,
+            short="COLUMN=NUMBER, repeat it; or a file with a line for each base classifier.",
         ),
         Parameter(
             "actions", "tuple of str",
@@ -324,17 +329,27 @@ PARAMETERS: dict[str, Parameter] = {
             "false_negative", "float", "Share of the positives that may be rejected.",
             float, 0, 1, option="false_negative", short="Share of the positives that may be rejected.",
         ),
-        Parameter("false_positive", "float", "Share of the negatives that may be accepted early; 0: none.", float, 0,
-        1), Parameter("n_stages", "int", "Stages, at most.", int, 1), Parameter(
+        Parameter(
+            "false_positive", "float", "Share of the negatives that may be accepted early; 0: none.",
+            float, 0, 1, option="false_positive", short="Share of the negatives that may be accepted early.",
+        ),
+        Parameter("n_stages", "int", "Stages, at most.", int, 1, option="stages", short="Stages, at most."),
+        Parameter(
             "stage_tpr", "float", "Share of the positives that pass a stage; of m stages its m-th power.",
-            float, 0, 1, above=True,
+            float, 0, 1, above=True, option="stage_tpr", short="Share of the positives that pass a stage.",
         ),
         Parameter(
             "stage_fpr", "float", "Share of the negatives that may pass a stage; of m stages its m-th power.",
-            float, 0, 1, above=True,
+            float, 0, 1, above=True, option="stage_fpr", short="Share of the negatives that may pass a stage.",
         ),
-        Parameter("min_rounds", "int", "Base classifiers of a stage, at least.", int, 1),
-        Parameter("max_rounds", "int", "Base classifiers of a stage, at most.", int, 1),
+        Parameter(
+            "min_rounds", "int", "Base classifiers of a stage, at least.", int, 1, option="min_rounds",
+            short="Base classifiers of a stage, at least.",
+        ),
+        Parameter(
+            "max_rounds", "int", "Base classifiers of a stage, at most.", int, 1, option="max_rounds",
+            short="Base classifiers of a stage, at most.",
+        ),
         Parameter("initial_value", "float", "Of all state-action pairs; a large one makes the learner curious.", float),
         Parameter(
             "oracle", "iterator or callable",
