@@ -250,11 +250,7 @@ def _better(one: Plan, other: Plan, trial: Trial) -> Plan:
 
 
 def _grown(plan: Plan, binned: Binned, target: Target, trial: Trial) -> tuple[Plan, Trial]:
-    """The plan with trees as large as the table is worth, and the last trial.
-
-    A larger tree has to win by more than the standard error of the difference, and by
-    enough to be worth its time.
-    """
+    """The plan with trees as large as the table is worth, and the last trial."""
     n_rows, last = TRIAL_ROWS, trial
     while n_rows <= min(binned.n_rows, _MOST_ROWS):
         try:
@@ -264,12 +260,25 @@ def _grown(plan: Plan, binned: Binned, target: Target, trial: Trial) -> tuple[Pl
         while (n_leaves := _MORE_LEAVES * plan.base_learner.n_leaves) * _LEAF_ROWS <= n_rows:
             larger = plan.with_leaves(n_leaves)
             try:
-                now, last = trial.errors(plan), trial
-                gain = now - trial.errors(larger)
+                trial.errors(plan)
+                last = trial
+                if not _is_worth(larger, plan, trial):
+                    break
             except TimeIsUp:
                 return plan, last
-            if gain.sum() <= max(np.sqrt(gain @ gain), _WORTH * now.sum()):
-                break
             plan = larger
         n_rows *= _MORE_ROWS
     return plan, last
+
+
+def _is_worth(larger: Plan, plan: Plan, trial: Trial) -> bool:
+    """Whether larger trees win by more than the standard error of the difference, and by enough to be worth their time.
+
+    They learn faster, so that their lead is greatest at first: without one after half of the rounds they are given up.
+    """
+    for errors in (trial.errors_halfway, trial.errors):
+        now = errors(plan)
+        gain = now - errors(larger)
+        if gain.sum() <= max(np.sqrt(gain @ gain), _WORTH * now.sum()):
+            return False
+    return True

@@ -82,6 +82,7 @@ class Trial:
             n_folds = of if self._rows.size <= _FEW else 1
         self.folds = self._folds(0, min(n_folds, self._of))
         self._begun: dict[str, list[Run]] = {}  # by the digests of plans
+        self._halfway: dict[str, np.ndarray] = {}  # errors after half of the rounds
         self._held_out: dict[str, list[Part]] = {}
 
     def _folds(self, first: int, last: int) -> list[_Fold]:
@@ -120,6 +121,19 @@ class Trial:
         """Weighted errors of the rows that are held out."""
         return np.concatenate([part.target.errors(part.scores) for part in self._parts(plan)])
 
+    def errors_halfway(self, plan: Plan) -> np.ndarray:
+        """The same after half of the rounds: all that is run of a plan that is given up there."""
+        key = plan.digest()
+        if key not in self._halfway:
+            if key not in self._begun:
+                self.begin(plan)
+            found = []
+            for run, fold in zip(self._begun[key], self.folds, strict=True):
+                run.run(self._n_rounds // 2, [self._comparison])
+                found.append(fold.held_out_labels.errors(fold.scores(run, self.team)))
+            self._halfway[key] = np.concatenate(found)
+        return self._halfway[key]
+
     def refinement(self, plan: Plan) -> float:
         """Their log-loss after the best factor of the scores."""
         return float(refined(self._parts(plan)).sum())
@@ -155,11 +169,10 @@ class Trial:
         """Rows that are held out in the comparison."""
         key = plan.digest()
         if key not in self._held_out:
-            if key not in self._begun:
-                self.begin(plan)
+            self.errors_halfway(plan)
+            rest = self._n_rounds - self._n_rounds // 2
             runs = self._begun[key]
-            n_rounds = self._n_rounds
-            self._held_out[key] = [self._run(run, fold, n_rounds) for run, fold in zip(runs, self.folds, strict=True)]
+            self._held_out[key] = [self._run(run, fold, rest) for run, fold in zip(runs, self.folds, strict=True)]
         return self._held_out[key]
 
     def rounds_worth(self, plan: Plan, share: float, most: int) -> int:
@@ -196,6 +209,6 @@ class Trial:
         return tuple(found)
 
     def _run(self, run: Run, fold: _Fold, n_rounds: int) -> Part:
-        """Scores of the rows that are held out, after so many rounds."""
+        """Scores of the rows that are held out, after so many more rounds."""
         run.run(n_rounds, [self._comparison])
         return fold.part(run, self.team)

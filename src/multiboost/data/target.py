@@ -195,7 +195,9 @@ class Target:
     @property
     def n_pairs(self) -> float:
         """How many pairs of the mean weight there are: the unit of a ridge."""
-        return float(np.count_nonzero(self.signed))
+        # NumPy lets no other thread run while it counts, and one may have to give memory back: see ``workspace``.
+        parts = (self.signed[first : first + _PART] for first in range(0, len(self.signed), _PART))
+        return float(sum(np.count_nonzero(part) for part in parts))
 
     def constant(self) -> np.ndarray:
         """The scores of the best model that looks at no column, (K,).
