@@ -37,10 +37,10 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 
 # Kernels are compiled beside the type checker, which has one processor only.  A worker keeps to its files, so that fitted
-# models are shared.
+# models are shared.  Every processor has a worker: threads of NumPy's library beside it would only spin.
 test: $(VENV)/.test
 	$(BIN)/multiboost warmup --quiet & warm=$$!; $(MAKE) lint || { kill $$warm; exit 1; }; wait $$warm
-	$(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(PYTEST_ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist worksteal $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
