@@ -28,6 +28,8 @@ from multiboost.samplers import AllRows
 
 from .conftest import make_classes, signs_of
 
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
 
 def bins_of(values, max_bins=256, weight=None):
     x = np.asarray(values, dtype=np.float64)
@@ -472,13 +474,12 @@ class TestTable:
                 columns = as_table(table).columns(0, 2)
                 np.testing.assert_array_equal(np.stack([c.values for c in columns], axis=1), wanted)
 
-    @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+    @pytest.mark.parametrize("library", FRAMES)
     def test_wide_frames_take_no_square(self, library):
         """Eight times the columns take at most twenty times as long, where a square would be 64 times."""
-        make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library]
 
         def seconds(n_columns):
-            frame = make({f"c{j}": np.arange(3.0) for j in range(n_columns)})
+            frame = FRAMES[library]({f"c{j}": np.arange(3.0) for j in range(n_columns)})
             begin = time.process_time()
             clf = MultiBoostClassifier()
             table, _ = learn_table(clf, frame)
@@ -489,6 +490,63 @@ class TestTable:
 
         seconds(10)
         assert seconds(4000) < 20 * seconds(500) + 0.3
+
+    @pytest.mark.parametrize("library", FRAMES)
+    def test_predictions_ask_for_some_columns_of_wide_frames(self, library):
+        """The scores of an array, whose rows are read whole; in columns that nobody asks for anything may stand."""
+        rng = np.random.default_rng(0)
+        columns = {f"c{j}": rng.normal(size=80) for j in range(700)}
+        y = (columns["c3"] > 0).astype(int) + (columns["c650"] > 0.3)
+        columns["c3"][rng.random(80) < 0.1] = np.nan
+        clf = MultiBoostClassifier("tree:4", 3, loss="exponential").fit(FRAMES[library](columns), y)
+        asked = set(clf.ensemble_.feature.tolist())
+        assert 1 < len(asked) < 30
+        X = np.stack(list(columns.values()), axis=1)
+        scores = MultiBoostClassifier("tree:4", 3, loss="exponential").fit(X, y).decision_function(X)
+        np.testing.assert_array_equal(clf.decision_function(FRAMES[library](columns)), scores)
+        np.testing.assert_array_equal(list(clf.staged_decision_function(FRAMES[library](columns)))[-1], scores)
+        strange = {name: values if int(name[1:]) in asked else ["text"] * 80 for name, values in columns.items()}
+        np.testing.assert_array_equal(clf.decision_function(FRAMES[library](strange)), scores)
+        with pytest.raises(ValueError, match=r"infinity in column 'c650'"):
+            clf.predict(FRAMES[library]({**columns, "c650": np.full(80, np.inf)}))
+
+    @pytest.mark.parametrize("library", FRAMES)
+    def test_some_columns_of_wide_frames_are_nominal(self, library):
+        rng = np.random.default_rng(0)
+        columns = {f"c{j}": rng.normal(size=80) for j in range(600)} | {"kind": rng.choice(["a", "b", "c"], 80)}
+        y = columns["kind"] == "b"
+        clf = MultiBoostClassifier("stump", 2, loss="exponential").fit(FRAMES[library](columns), y)
+        assert 600 in clf.ensemble_.feature
+        np.testing.assert_array_equal(clf.predict(FRAMES[library](columns)), y)
+        few = {name: values for name, values in columns.items() if name == "kind" or int(name[1:]) < 300}
+        narrow = MultiBoostClassifier("stump", 2, loss="exponential").fit(FRAMES[library](few), y)
+        np.testing.assert_array_equal(narrow.predict(FRAMES[library](few)), y)
+
+    @pytest.mark.slow  # 20 000 columns
+    def test_wide_frames_take_little_more_than_arrays(self):
+        """A fit takes at most three times as long; to predict, beside three times as long what the names take."""
+        X = np.random.default_rng(0).normal(size=(100, 20_000))
+        y, names = np.arange(100) % 2, [f"c{j}" for j in range(20_000)]
+
+        def least(what, repeats):
+            found = []
+            for _ in range(repeats):
+                begin = time.process_time()
+                what()
+                found.append(time.process_time() - begin)
+            return min(found)
+
+        def seconds(table):
+            clf = MultiBoostClassifier("stump", 3, loss="exponential", learning_rate=0.3, subsample=1.0, n_jobs=1)
+            return least(lambda: clf.fit(table, y), 3), least(lambda: clf.predict(table), 9)
+
+        fit, predict = seconds(X)
+        for make in FRAMES.values():
+            frame = make(dict(zip(names, X.T, strict=True)))
+            listed = least(lambda: set(frame.schema.names if isinstance(frame, pa.Table) else frame.columns), 9)
+            found = seconds(frame)
+            assert found[0] < 3 * fit
+            assert found[1] < 3 * predict + 4 * listed
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64, np.float32, bool])
     def test_dtypes_of_columns(self, dtype):

@@ -201,15 +201,45 @@ def test_csv_against_pandas(tmp_path):
 
 
 FIELD = st.sampled_from(
-    ["1", "-2", "0.5", "1e3", "", "NA", "nan", "x", "007", " 3", "0x1F", "+4", "inf", "true", "é", "?"]
+    [
+        "1",
+        "-2",
+        "0.5",
+        "1e3",
+        "",
+        "NA",
+        "nan",
+        "x",
+        "007",
+        " 3",
+        "0x1F",
+        "+4",
+        "inf",
+        "true",
+        "é",
+        "?",
+        "2024-01-31",
+        "7:30",
+    ]
 )
 
 
-@given(st.lists(st.tuples(FIELD, FIELD), min_size=1, max_size=30), st.integers(1, 7))
+@given(st.lists(st.tuples(FIELD, FIELD), min_size=1, max_size=30), st.integers(1, 7), st.sampled_from([16, 1 << 22]))
 @QUICK
-def test_csv_batches_have_the_types_of_the_whole(tmp_path, rows, size):
+def test_csv_batches_have_the_types_of_the_whole(tmp_path, rows, size, block):
+    """Also where the first of many blocks suggests other types."""
     (tmp_path / "a.csv").write_text("a,b\n" + "".join(f"{x},{y}\n" for x, y in rows))
-    same(read_file(tmp_path / "a.csv"), joined(tmp_path / "a.csv", size))
+    whole = read_file(tmp_path / "a.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("multiboost.files.delimited._BLOCK", block)
+        same(whole, joined(tmp_path / "a.csv", size))
+
+
+def test_most_csv_files_are_not_surveyed_as_text(tmp_path, monkeypatch):
+    """What the first block suggests is tried first, as to look at each column of text takes several times as long."""
+    monkeypatch.setattr("multiboost.files.delimited._Guess.see", None)
+    (tmp_path / "a.csv").write_text("a,b,c\n" + "1,0.5,x\n" * 1000)
+    assert [str(t) for t in joined(tmp_path / "a.csv", 300).table.schema.types] == ["int64", "double", "string"]
 
 
 def test_csv_types_change_late(tmp_path, monkeypatch):

@@ -20,6 +20,8 @@ import scipy.sparse as sp
 from .categories import Categories, Factor, factor_of_array, factor_of_series, is_missing
 
 _FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
+# A prediction takes the columns that the model asks for where they are few of many, else all at once.
+_WIDE, _FEW = 500, 0.25
 _DATES = "make numbers of them, such as days since the first, or name the column in nominal_features"
 
 
@@ -66,6 +68,10 @@ class Table(ABC):
         if suspect and np.isinf(rows).any():
             raise ValueError(infinite(self.label(int(np.isinf(rows).any(axis=0).argmax()))))
         return rows
+
+    def asked_rows(self, first: int, last: int, columns: np.ndarray) -> np.ndarray:
+        """`finite_rows` for who asks for some of the columns: in the others anything may stand."""
+        return self.finite_rows(first, last)
 
     @abstractmethod
     def take(self, rows: np.ndarray) -> Table:
@@ -248,6 +254,7 @@ class Frame(Table):
         self.names = [str(name) for name in _names(frame)]
         self.n_rows, self.n_columns = frame.shape
         self.categories = categories
+        self._asked: tuple[np.ndarray, Frame] | None = None
 
     @cached_property
     def frame(self):
@@ -323,6 +330,21 @@ class Frame(Table):
     def rows(self, first, last):
         return self._dense[first:last]
 
+    def asked_rows(self, first, last, columns):
+        if self.n_columns < _WIDE or columns.size > _FEW * self.n_columns:
+            return self.finite_rows(first, last)
+        rows = np.zeros((last - first, self.n_columns))  # which takes no memory where nobody writes to it
+        rows[:, columns] = self._part(columns).finite_rows(first, last)
+        return rows
+
+    def _part(self, columns: np.ndarray) -> Frame:
+        """The table of some columns: to take those of a wide frame is all that a prediction costs."""
+        if self._asked is None or not np.array_equal(self._asked[0], columns):
+            at = columns.tolist()
+            categories = None if self.categories is None else [self.categories[j] for j in at]
+            self._asked = columns, Frame(_select(self._own, at), categories)
+        return self._asked[1]
+
     def take(self, rows):
         return Frame(self.frame[rows.tolist()].to_native(), self.categories)
 
@@ -342,7 +364,14 @@ def _names(frame) -> list:
     library = _library(frame)
     if library == "pandas":
         return frame.columns.tolist()
-    return frame.column_names if library == "pyarrow" else list(frame.columns)
+    return frame.schema.names if library == "pyarrow" else list(frame.columns)
+
+
+def _select(frame, columns: list[int]):
+    """Some columns of a frame, by their numbers."""
+    if hasattr(frame, "iloc"):
+        return frame.iloc[:, columns]
+    return frame.select(columns) if _library(frame) == "pyarrow" else frame[:, columns]
 
 
 def plain_numbers(frame) -> np.ndarray | None:

@@ -171,28 +171,37 @@ class DelimitedReader(Reader):
 
     def _survey(self, block: int) -> tuple[int, dict[str, Any]]:
         """The block size and the type of every column, from a pass over the whole file."""
-        pa = self.pa
         with self.source.open() as stream:
-            names = self._open(stream, block, {}).schema.names
-        self.check_names(names, 1 if self.header else None)
-        forced = {n: kind for n, kind in self._forced().items() if n in names or n in self.types}
-        if set(names) == set(forced):
+            first = self._open(stream, block, {}).schema
+        self.check_names(first.names, 1 if self.header else None)
+        forced = {n: kind for n, kind in self._forced().items() if n in first.names or n in self.types}
+        if set(first.names) == set(forced):
             return block, forced
-        guesses = {name: _Guess(self.missing) for name in names if name not in forced}
+        # Mostly types are what the first block says.  To see whether they are costs less than to look at all as text.
+        likely = {f.name: f.type if self._is_settled(f.type) else self.pa.string() for f in first}
+        likely = {name: kind for name, kind in likely.items() if not self.pa.types.is_null(kind)}
+        try:
+            return block, self._seen_through(block, first.names, {**likely, **forced})
+        except (self.pa.ArrowInvalid, UnicodeDecodeError):
+            return block, self._seen_through(block, first.names, forced)
+
+    def _seen_through(self, block: int, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
+        """The types of all columns, where those of some are known; an error where these are others."""
+        pa = self.pa
+        guesses = {at: _Guess(self.missing) for at, name in enumerate(names) if name not in known}
         n_rows = 0
         schema = pa.schema([(name, pa.string()) for name in names])
         with self.source.open() as stream:
             # No name for the reader: the stream is given back where it goes, also after an error.
-            for batch in self._open(stream, block, {**dict.fromkeys(names, pa.string()), **forced}):
+            for batch in self._open(stream, block, {**dict.fromkeys(names, pa.string()), **known}):
                 n_rows, schema = n_rows + batch.num_rows, batch.schema
-                for name, column in zip(names, batch.columns, strict=True):
-                    if name in guesses:
-                        guesses[name].see(column)
+                for at, guess in guesses.items():
+                    guess.see(batch.column(at))
             self._check_quotes(stream)
             self._check_types(pa.Table.from_batches([], schema))
         if not n_rows:
             raise self.empty()
-        return block, {**forced, **{name: guess.type() for name, guess in guesses.items()}}
+        return {**known, **{names[at]: guess.type() for at, guess in guesses.items()}}
 
     def _content(self, table) -> Content:
         names = table.column_names

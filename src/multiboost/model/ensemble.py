@@ -82,12 +82,17 @@ class Ensemble:
         return self.values.shape[1]
 
     @cached_property
+    def columns(self) -> np.ndarray:
+        """Numbers of the columns that tests and votes ask for, in order, made once."""
+        return np.unique(np.concatenate([self.feature, self.along[self.along >= 0]]))
+
+    @cached_property
     def tiles(self) -> Tiles | None:
         """The ensemble as it is fastest for many rows, made once; None where there is no such way."""
         return None if self.is_curved else Tiles.of(self)
 
     def __getstate__(self) -> dict:
-        return {name: value for name, value in vars(self).items() if name != "tiles"}
+        return {name: value for name, value in vars(self).items() if name not in ("columns", "tiles")}
 
     def add_scores(self, X: np.ndarray, scores: np.ndarray, begin: int, end: int, team: Team) -> None:
         """scores += rounds ``begin`` to ``end`` for dense float64 rows X."""
@@ -111,9 +116,9 @@ class Ensemble:
 
     def rows(self, table: Table, first: int, last: int) -> np.ndarray:
         """Rows of a table as the tests see them: dense, with what ``phi`` says of them."""
-        rows = table.finite_rows(first, last)
         if not self.phi:
-            return rows
+            return table.asked_rows(first, last, self.columns)
+        rows = table.finite_rows(first, last)
         X = table.native(first, last)
         return np.concatenate([rows, np.stack([phi.values(X) for phi in self.phi], axis=1)], axis=1)
 
