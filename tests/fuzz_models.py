@@ -19,8 +19,13 @@ from pathlib import Path
 import numpy as np
 
 from multiboost import (
+    AdaBoostMHClassifier,
+    Column,
+    ExponentialWeighting,
+    MedianBoostRegressor,
     ModelFileError,
     MultiBoostClassifier,
+    MultiBoostRanker,
     MultiBoostRegressor,
     load_model,
     named_importances,
@@ -37,7 +42,7 @@ _WORDS = ("multiboost-model", "tree:3", "nan", "", "discrete", "categories.0", "
 
 
 def models(folder: Path) -> list[Path]:
-    """Small models of every kind: numeric and nominal, trees, products, labels and tasks."""
+    """Small models of every kind: numeric and nominal, trees, products, labels, tasks, lines, several in a file."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 12, (60, 3)).astype(float)
     y = rng.integers(0, 3, 60)
@@ -49,7 +54,14 @@ def models(folder: Path) -> list[Path]:
         ),
         MultiBoostClassifier("stump", 3).fit(X, np.stack([y, y % 2], axis=1)),
         MultiBoostRegressor("tree:3", 3, loss="quantile", quantile=[0.1, 0.9]).fit(X, X[:, 0] + y),
+        MultiBoostRegressor(Column(), 3).fit(X, X[:, 0] + y),
+        MedianBoostRegressor(n_estimators=3).fit(X, X[:, 0] + y),
+        MultiBoostRanker("tree:3", 3).fit(X, y, qid=np.arange(60) // 6),
     ]
+    made.append(MultiBoostClassifier("stump", 2, init=made[1]).fit(X, y))
+    made.append(made[0].early_exit(X, max_disagreement=0.3, confidence=0.5))
+    members = [AdaBoostMHClassifier("stump", 3), MultiBoostClassifier("stump", 2, loss="logistic")]
+    made.append(ExponentialWeighting(members, rounds=[2], c=[1.0]).fit(X, y, validation=(X, y)))
     paths = []
     for k, clf in enumerate(made):
         paths.append(folder / f"{k}.mb")
@@ -86,8 +98,20 @@ def _change_array(data: bytes, rng: random.Random) -> bytes:
     return out.getvalue()
 
 
+def _part_of(header: dict, rng: random.Random) -> dict:
+    """The header, or a dictionary somewhere inside of it that is not empty."""
+    while rng.random() < 0.4:
+        values = [v for value in header.values() for v in (value if isinstance(value, list) else [value])]
+        inside = [v for v in values if isinstance(v, dict) and v]
+        if not inside:
+            break
+        header = rng.choice(inside)
+    return header
+
+
 def _change_header(data: bytes, rng: random.Random) -> bytes:
-    header = json.loads(data)
+    whole = json.loads(data)
+    header = _part_of(whole, rng)
     key = rng.choice(sorted(header))
     kind = rng.randrange(6)
     if kind == 4:
@@ -99,12 +123,12 @@ def _change_header(data: bytes, rng: random.Random) -> bytes:
         del header[key]
     elif kind == 1:
         header[key] = rng.choice([None, -1, 10**9, 0.5, [], {}, *_WORDS])
-    elif kind == 2 and isinstance(header.get("parameters"), dict):
+    elif kind == 2 and isinstance(header.get("parameters"), dict) and header["parameters"]:
         name = rng.choice(sorted(header["parameters"]))
         header["parameters"][name] = rng.choice([None, -1, "x", [1], {}])
     else:
         header[rng.choice(_WORDS)] = 1
-    return json.dumps(header).encode()
+    return json.dumps(whole).encode()
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
@@ -118,8 +142,6 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
         entries = {name: archive.read(name) for name in archive.namelist()}
     if rng.random() < 0.05:
         entries["extra.npy"] = _zeros(1 << 24)
-    if rng.random() < 0.02:
-        entries["header.json"] = b"[" * 50_000
     for _ in range(rng.choice([1, 1, 2, 4])):
         name = rng.choice(sorted(entries))
         if rng.random() < 0.1:
@@ -130,6 +152,8 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
             entries[name] = _change_array(entries[name], rng)
         else:
             entries[name] = _change_header(entries[name], rng)
+    if rng.random() < 0.02:
+        entries["header.json"] = b"[" * 50_000
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in entries.items():
@@ -150,8 +174,12 @@ def survive(path: Path) -> str:
     except ModelFileError:
         return "refused"
     X = np.array([[0.0, 3.0, np.nan], [11.0, 5.5, 2.0], [7.0, -1.0, 1e9]])
-    if clf.n_features_in_ == X.shape[1]:
+    fits = clf.n_features_in_ == X.shape[1]
+    if fits:
         clf.set_params(n_jobs=1).predict(X)
+    if isinstance(clf, ExponentialWeighting):
+        return "loaded"
+    if fits and clf.model_.kind.adds_up:
         clf.compiled().predict(X[0])
     named_importances(clf)
     str(round_rules(clf, [1])[0])

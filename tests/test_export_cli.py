@@ -69,6 +69,7 @@ def test_python_and_onnx(cli, model, tmp_path):  # noqa: F811
         ("import none.xml --out x.mb", "none.xml"),
         ("import m.mb --out x.mb", "is not XML"),
         ("import m.mb --out x.mb --target y", "--target goes with --columns"),
+        ("import m.mb --out x.mb --delimiter '|'", "--delimiter goes with --columns"),
     ],
 )
 def test_bad_input(cli, model, tmp_path, command, told):  # noqa: F811
@@ -85,6 +86,10 @@ def test_import(cli, tmp_path):  # noqa: F811
     assert done.code == 0, done.err
     assert "100 rounds, 64 columns" in done.err.replace("\n", " ")
     clf = load_model(tmp_path / "digits.mb")
+    names = [*clf.feature_names_in_, "class"]
+    (tmp_path / "bars.csv").write_text(f"{'|'.join(names)}\n{'|'.join('0' for _ in names)}\n")
+    done = cli(["import", old, "-o", "bars.mb", "--columns", "bars.csv", "--delimiter", "|", "--target", "class"])
+    assert load_model(tmp_path / "bars.mb").model_.digest() == clf.model_.digest(), done.err
     with np.load(reference("data", "digits.npz")) as arrays:
         frame = pd.DataFrame(arrays["X_test"], columns=clf.feature_names_in_)
     expected = load_shyp(old, columns=list(frame.columns)).decision_function(frame)

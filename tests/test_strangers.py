@@ -1,5 +1,6 @@
 """What strangers trip over: exit codes, silence, files that hurt, names that bite, tables with nothing to learn."""
 
+import contextlib
 import io
 import json
 import os
@@ -533,9 +534,57 @@ class TestNamesThatBite:
         assert done.code == 2
         assert not set("\x1b\x07\u202e") & set(done.err)
 
-    def test_rules_in_python(self, model):
+    def test_names_of_files(self, model, monkeypatch):
+        """Of what is written, and of what cannot be read."""
+        monkeypatch.chdir(model)
+        for line in (
+            ("lean", "a.mb", "a.parquet", "--max-disagreement", "0.3", "--confidence", "0.5", "-o", f"{ESCAPE}.mb"),
+            ("export", "a.mb", "--to", "python", "-o", f"{ESCAPE}.py"),
+            ("report", "a.mb", "a.parquet", "-o", f"{ESCAPE}.html"),
+        ):
+            done = in_process(*line)
+            assert done.code == 0, done.err
+            assert "\\x1b[31mred\\x07\\u202e\\n." in done.err.replace("\n", "")
+            assert not set("\x1b\x07\u202e") & set(done.out + done.err)
+        done = in_process("compare", f"{ESCAPE}.csv", "-t", "y")
+        assert done.code == 2
+        assert not set("\x1b\x07\u202e") & set(done.err)
+
+    def test_pages(self, model, monkeypatch):
+        monkeypatch.chdir(model)
+        assert in_process("report", "a.mb", "a.parquet", "-o", "r.html").code == 0
+        page = (model / "r.html").read_text(encoding="utf-8")
+        assert "\\x1b[31mred" in page
+        assert not set("\x1b\x07\u202e") & set(page)
+
+    def test_predictions_at_a_terminal(self, model):
+        """A file has the names as they are, and so has a pipe."""
+        line = [sys.executable, "-m", "multiboost", "predict", "a.mb", "a.parquet"]
+        piped = subprocess.run(line, cwd=model, capture_output=True, check=True).stdout
+        assert ESCAPE.encode() in piped
+        ours, theirs = os.openpty()
+        done = subprocess.Popen(line, cwd=model, stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # a terminal that nobody writes to any more
+            while piece := os.read(ours, 1 << 16):
+                seen += piece
+        os.close(ours)
+        assert done.wait() == 0, done.stderr.read()
+        done.stderr.close()
+        lines = seen.decode().splitlines()
+        assert lines[1].strip('"').startswith("\\x1b[31mred\\x07\\u202e\\n")
+        assert len(lines) == 121
+        assert not set("\x1b\x07\u202e") & set(seen.decode())
+
+    def test_texts_in_python(self, model):
         clf = load_model(model / "a.mb")
-        assert not set("\x1b\x07\u202e") & set(str(round_rules(clf)[0]))
+        X, y = data()
+        frame = pd.DataFrame(X, columns=clf.feature_names_in_[:3]).assign(**{f"{ESCAPE}c": f"{ESCAPE}yes"})
+        found = evaluate(clf, frame, np.array([f"{ESCAPE}{k}" for k in range(3)])[y])
+        for text in (str(round_rules(clf)[0]), str(found), repr(found)):
+            assert not set("\x1b\x07\u202e") & set(text)
+        assert "\\x1b[31mred" in str(found)
 
 
 class TestClearErrors:
@@ -698,6 +747,12 @@ class TestSingleRows:
             MultiBoostRegressor("stump", 2).fit(X, y).compiled().probabilities(X[0])
 
 
+COMMANDS = [
+    *("train", "predict", "evaluate", "lean", "inspect", "compare"),
+    *("report", "export", "import", "warmup", "demo", "version"),
+]
+
+
 class TestCommandLine:
     """Small things."""
 
@@ -705,8 +760,17 @@ class TestCommandLine:
         assert command("--version").stdout == f"multiboost {__version__}\n"
 
     def test_flags_take_nothing(self):
-        for name in ((), ("train",), ("evaluate",), ("compare",), ("predict",), ("report",)):
-            assert "bool" not in in_process(*name, "--help").out.lower()
+        for name in ((), *((command,) for command in COMMANDS)):
+            done = in_process(*name, "--help")
+            assert done.code == 0
+            assert "bool" not in done.out.lower()
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_options_that_there_are_not(self, name):
+        done = in_process(name, "--\x1b[31mnix")
+        assert done.code == 2
+        assert "No such option" in done.err
+        assert "\x1b" not in done.err
 
     @pytest.fixture
     def folder(self, tmp_path, monkeypatch):
@@ -725,8 +789,10 @@ class TestCommandLine:
             done = in_process(*line, "--out", f"{name}.mb", "--json")
             assert done.code == 0, done.err
             digests.add(json.loads(done.out)["digest"])
-            for more in (("evaluate",), ("predict", "-o", "out.csv")):
-                assert in_process(*more, "comma.mb", f"{name}.csv", *options).code == 0
+            lean = ("lean", "-o", "lean.mb", "--max-disagreement", "0.3", "--confidence", "0.5")
+            for more in (("evaluate",), ("predict", "-o", "out.csv"), ("report", "-o", "r.html"), lean):
+                done = in_process(*more, "comma.mb", f"{name}.csv", *options)
+                assert done.code == 0, done.err
         assert len(digests) == 1
         done = in_process("train", "bar.csv", "-t", "y", "-o", "x.mb")
         assert done.code == 2
@@ -763,20 +829,37 @@ class TestCommandLine:
             assert lines
             assert all(re.search(r"\d\.\d\d %", line) for line in lines), lines
 
+    # Where a command reads a data file, the reader fails while others of its threads are at work.
     FAILURES = (
         ("train", "bad.csv", "-t", "y", "-o", "x.mb"),
+        ("predict", "a.mb", "bad.csv"),
+        ("evaluate", "a.mb", "bad.csv"),
+        ("lean", "a.mb", "bad.csv", "-o", "x.mb"),
+        ("compare", "bad.csv", "-t", "y"),
+        ("report", "a.mb", "bad.csv", "-o", "r.html"),
+        ("import", "a.xml", "--columns", "bad.csv", "-o", "x.mb"),
+        ("inspect", "bad.csv"),
+        ("export", "bad.csv", "--to", "c", "-o", "x.c"),
+    )
+    MORE_FAILURES = (
         ("train", "comma.csv", "-t", "nix", "-o", "x.mb"),
         ("predict", "comma.csv", "comma.csv"),
         ("evaluate", "nix.mb", "comma.csv"),
-        ("compare", "bad.csv", "-t", "y"),
         ("report", "comma.csv", "comma.csv", "-o", "r.html"),
-        ("inspect", "bad.csv"),
+        ("lean", "bad.csv", "comma.csv", "-o", "x.mb"),
+        ("import", "bad.csv", "-o", "x.mb"),
     )
 
-    @pytest.mark.parametrize("line", FAILURES, ids=" ".join)
-    @pytest.mark.parametrize("count", [1, pytest.param(200, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize(
+        ("line", "count"),
+        [
+            *(pytest.param(line, 1, id=" ".join(line)) for line in FAILURES + MORE_FAILURES),
+            *(pytest.param(line, 200, id=f"200 times {line[0]}", marks=pytest.mark.slow) for line in FAILURES),
+        ],
+    )
     def test_quick_failures_end_with_code_two(self, folder, line, count):
         (folder / "bad.csv").write_text("a,y\n1,2\n3\n" + "4,5\n" * 1000)
+        quick(1).fit(*data()).save(folder / "a.mb")
         for _ in range(count):
             done = command(*line)
             assert done.returncode == 2, (line, done.stderr)

@@ -62,7 +62,7 @@ ROOMS = {
         | {"model.model", "steps", "estimators"},
         {"numpy", "scipy", "sklearn"},
     ),
-    "report": ({"disk", "evaluation", "multiboost"}, {"numpy"}),
+    "report": ({"disk", "evaluation", "multiboost", "visible"}, {"numpy"}),
     # onnx: imported where a model is written as ONNX
     "export": (
         {"base.classifier", "base.registry", "boosting.plan", "calibration", "data.kinds", "disk", "estimators"}

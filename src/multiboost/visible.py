@@ -15,7 +15,10 @@ def visible(text: object) -> str:
     ----------
     text : str, or anything that has a text
     """
-    return "".join(_escaped(c) if c in _TURNS or category(c) in _UNSEEN else c for c in str(text))
+    told = str(text)
+    if told.isprintable():  # nearly all of them
+        return told
+    return "".join(_escaped(c) if c in _TURNS or category(c) in _UNSEEN else c for c in told)
 
 
 def visible_lines(text: object) -> str:

@@ -284,6 +284,7 @@ def lean(
     time_limit: Annotated[str | None, _option("--time-limit", help="mddag: for example 90s.", panel=_RUN)] = None,
     target: Target = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     labels: LabelsFile = None,
     ignore: Ignore = None,
     jobs: Jobs = None,
@@ -389,6 +390,7 @@ def import_(
     ] = None,
     target: Target = None,
     format: Format = None,
+    delimiter: Delimiter = None,
     ignore: Ignore = None,
     multilabel: Annotated[bool, _option("--multilabel", help="Its classes are labels.", panel=_MODEL)] = False,
 ) -> None:

@@ -21,6 +21,17 @@ def console(stderr: bool = True):
     return need("rich.console", "cli").Console(stderr=stderr, markup=False, emoji=False)
 
 
+def say_written(text: str) -> None:
+    """Say that a file was written.
+
+    Parameters
+    ----------
+    text : str
+        With its name, which may hold anything.
+    """
+    console().print(visible(text))
+
+
 def table_of(rows, header: list[str] | None = None):
     """A plain table of texts."""
     table = need("rich.table", "cli").Table(show_header=header is not None, box=None, pad_edge=False)

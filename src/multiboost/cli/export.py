@@ -8,7 +8,7 @@ from typing import Any
 from ..export.exportable import ExportError
 from ..export.formats import export_model, options_of
 from ..model.storage import load
-from .display import console
+from .display import say_written
 from .failure import BadInput, check_writable
 
 # Options of the command whose names are not those of the function.
@@ -34,7 +34,7 @@ def run(model: Path, to: str, out: Path, name, precision, proba: bool, fixed, ca
         written = export_model(load(model), out, to, **options)
     except ExportError as error:
         raise BadInput(f"{model}: {error}") from error
-    console().print(f"{' and '.join(map(str, written))} written")
+    say_written(f"{' and '.join(map(str, written))} written")
 
 
 def _grids(fixed: list[str] | None) -> Any:

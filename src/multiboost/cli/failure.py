@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..visible import visible_lines
+from ..visible import visible, visible_lines
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
@@ -66,6 +66,8 @@ def failures() -> Iterator[None]:
         show = getattr(error, "show", None)  # usage errors know how to print themselves
         if show is None:
             raise
+        if hasattr(error, "message"):
+            error.message = visible(error.message)
         show()
         sys.exit(getattr(error, "exit_code", BAD_INPUT))
 

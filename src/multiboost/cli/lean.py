@@ -13,7 +13,7 @@ from ..estimators.cascades import SoftCascadeClassifier, ViolaJonesClassifier, W
 from ..estimators.mddag import MDDAGClassifier
 from ..estimators.parameters import OPTIONS, defaults_of
 from .by_name import class_weight_of, costs_of
-from .display import console, table_of
+from .display import console, say_written, table_of
 from .examples import Roles, examples_for, examples_of, for_model, read, reading_for
 from .failure import BadInput, check_writable
 from .models import one_model
@@ -40,7 +40,9 @@ def _options_of(method: str) -> set[str]:
     return own | ({"time_limit"} if method == "mddag" else set())
 
 
-def run(model: Path, data: str, out: Path, method: str, target, format, labels, ignore, jobs, json, **options) -> None:
+def run(
+    model: Path, data: str, out: Path, method: str, target, format, delimiter, labels, ignore, jobs, json, **options
+) -> None:
     """Make a model lean; the options are those of `app.lean`."""
     if method not in _METHODS:
         raise BadInput(f"--method {method!r} is not one of {', '.join(_METHODS)}")
@@ -56,10 +58,10 @@ def run(model: Path, data: str, out: Path, method: str, target, format, labels, 
     if not task_for(classifier.model_.kind).has_classes:
         raise BadInput(f"{model} predicts numbers; lean models are classifiers")
     if method == "exit":
-        X = _rows(classifier.model_, data, ignore, format, labels)
+        X = _rows(classifier.model_, data, ignore, format, labels, delimiter)
         lean = classifier.early_exit(X, **given)
     else:
-        examples = examples_for(classifier.model_, data, target, None, ignore, format, labels)
+        examples = examples_for(classifier.model_, data, target, None, ignore, format, labels, delimiter=delimiter)
         limit, X = given.pop("time_limit", None), examples.X
         if "class_weight" in given:
             given["class_weight"] = class_weight_of(given["class_weight"], classifier.model_.kind)
@@ -79,17 +81,17 @@ def run(model: Path, data: str, out: Path, method: str, target, format, labels, 
         print(jsonlib.dumps(found))
         return
     console(stderr=False).print(table_of([(name.replace("_", " "), _text(value)) for name, value in found.items()]))
-    console().print(f"{out} written")
+    say_written(f"{out} written")
 
 
 def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _rows(model, data: str, ignore, format, labels):
+def _rows(model, data: str, ignore, format, labels, delimiter):
     """Rows of a file; a target may be there or not."""
     told = model.data or {}
-    content = read(data, format, labels, **reading_for(model, data, format))
+    content = read(data, format, labels, delimiter, **reading_for(model, data, format))
     aside = [*told.get("target", []), *told.get("ignore", []), *([told["weight"]] if told.get("weight") else [])]
     here = [name for name in aside if name in content.names and name not in (ignore or [])]
     return for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), model).X

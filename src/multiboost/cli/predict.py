@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ..files.write import whole_file
 from ..kernels.team import Team
 from ..model.model import Model
 from ..model.storage import load
+from ..visible import visible
 from .examples import Roles, examples_of, for_model, reading_for, told_by, with_options
 from .failure import BadInput, check_writable
 from .task import task_for
@@ -55,7 +57,8 @@ def run(
         for content in batches:
             here = [name for name in aside if name in content.names and name not in (ignore or [])]
             examples = for_model(examples_of(content, Roles(ignore=[*(ignore or []), *here])), fitted)
-            writer.write(_columns(fitted, fitted.scores(fitted.table(examples.X), team), scores, proba))
+            columns = _columns(fitted, fitted.scores(fitted.table(examples.X), team), scores, proba)
+            writer.write(_shown(columns) if target == "-" and sys.stdout.isatty() else columns)
 
 
 def _columns(model: Model, found: np.ndarray, scores: bool, proba: bool) -> dict[str, Any]:
@@ -73,6 +76,14 @@ def _columns(model: Model, found: np.ndarray, scores: bool, proba: bool) -> dict
 def _named(names: list[str], values: np.ndarray) -> dict[str, Any]:
     columns = values.reshape(len(values), -1)
     return {name: columns[:, k] for k, name in enumerate(names)}
+
+
+def _shown(columns: dict[str, Any]) -> dict[str, Any]:
+    """The same for a terminal, which would obey control characters in names of classes."""
+    return {
+        visible(name): values if values.dtype.kind in "biuf" else [visible(value) for value in values]
+        for name, values in columns.items()
+    }
 
 
 class _Writer:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..report import write_report
-from ..visible import visible
-from .display import console
+from .display import say_written
 from .examples import asked, examples_for
 from .failure import check_writable
 from .models import one_model
@@ -24,4 +23,4 @@ def run(
         classifier, examples.X, examples.y, out, sample_weight=examples.sample_weight, title=title, data_file=data,
         model_file=model, **asked(examples, task_for(classifier.model_.kind)),
     )  # fmt: skip
-    console().print(visible(f"{out} written"))
+    say_written(f"{out} written")

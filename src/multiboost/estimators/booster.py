@@ -30,7 +30,6 @@ from ..data.layout import WIDE
 from ..data.ranked import by_query
 from ..data.table import Table
 from ..data.target import Target
-from ..kernels.compiler import when_compiling
 from ..kernels.team import Team
 from ..kernels.warm import warm
 from ..large.answers import Answers, Numbers
@@ -45,6 +44,7 @@ from .checkpoint import Checkpoint, Resumed
 from .fitted import Fitted, of_columns
 from .from_files import Files, read_files
 from .negative import without_negative
+from .notices import told_of_compiling
 from .parameters import PARAMETERS
 from .saving import saved_parameters
 from .start import before_of, check_init, given_scores, start_of
@@ -53,7 +53,6 @@ from .validation import check_callbacks, check_cuts, check_table, check_weights,
 
 _PAIR = 40  # bytes, about, that a fit needs for a pair of a row and a label: labels, weights, F, G, H
 TABLES_ONLY = "learns from tables in memory, and X is in files; load them first"
-_COMPILING = "compiling kernels, once for this machine: some seconds"
 
 
 @dataclass
@@ -196,7 +195,7 @@ class Booster(Fitted, ABC):
             )
         with (
             closing(data.workspace),
-            when_compiling(lambda: tell(_COMPILING)),
+            told_of_compiling(watching),
             Team(thread_count(self.n_jobs)) as team,
             self._warm(team, data),
         ):

@@ -24,6 +24,7 @@ from ..model.model import STEEPEST, Columns, Model
 from ..samplers import AllRows
 from .fitted import of_columns
 from .labelled import Labelled
+from .notices import told_of_compiling
 from .parameters import PARAMETERS, documented
 from .saving import saved_parameters
 from .threads import thread_count
@@ -167,7 +168,7 @@ class FilterBoostClassifier(Labelled):
             stop = [callback.after_round(run) for callback in watching]  # all of them see the round
             return any(stop)
 
-        with Team(thread_count(self.n_jobs)) as team:
+        with told_of_compiling(watching), Team(thread_count(self.n_jobs)) as team:
             source = Filter(oracle.batches(), oracle.kind, self.eps, self.delta, team, plan.seed)
             step = FreshEdge(filter=source, tau=self.tau, most=self.max_accepted)
             found = filter_boost(

@@ -14,6 +14,7 @@ from ..lean.sarsa import Learning
 from ..model.model import Model
 from .lean_classifier import LeanClassifier
 from .multiboost_classifier import MultiBoostClassifier
+from .notices import told_of_compiling
 from .parameters import documented
 from .threads import thread_count
 from .validation import check_callbacks, seed_of
@@ -158,7 +159,7 @@ class MDDAGClassifier(LeanClassifier):
             learning.go_on(self.model_.state)
         for lines in every:
             lines.step = max(1, learning.wanted // 10) if self.verbose == 1 else 1
-        with Team(thread_count(self.n_jobs)) as team:
+        with told_of_compiling(watching), Team(thread_count(self.n_jobs)) as team:
             policy = learning.run(team, watching)
         policy.about.update(objective=learning.best_worth, beta=float(self.beta), learner=self.learner)
         self._take(base, policy, state=learning.learned())

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..visible import visible
 from .intervals import Interval
 
 
@@ -105,7 +106,8 @@ class Measures:
         return [f"beside {compared.what}: {compared.numbers}"] if compared else []
 
     def __str__(self) -> str:
-        return "\n".join([self._title, *(f"{name:>15}  {value}" for name, value in self._lines()), *self._beside()])
+        lines = [self._title, *(f"{name:>15}  {value}" for name, value in self._lines()), *self._beside()]
+        return "\n".join(map(visible, lines))
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{name} {value.partition('  ')[0]}" for name, value in self._lines())

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from html import escape
 
+from ..visible import visible
+
 _VOID = {"meta", "link", "br", "hr", "input", "path", "line", "rect", "circle"}
 _LONGEST = 48  # characters of a name on the page
 
@@ -20,8 +22,8 @@ class Html(str):
 
 
 def text(value) -> Html:
-    """Anything as text; markup stays as it is."""
-    return value if isinstance(value, Html) else Html(escape(str(value), quote=True))
+    """Anything as text, control characters visible; markup stays as it is."""
+    return value if isinstance(value, Html) else Html(escape(visible(value), quote=True))
 
 
 def tag(name: str, /, *children, **attributes) -> Html:
@@ -41,7 +43,7 @@ def tag(name: str, /, *children, **attributes) -> Html:
         if value is None or value is False:
             continue
         key = key.rstrip("_").replace("_", "-")
-        parts.append(key if value is True else f'{key}="{escape(str(value), quote=True)}"')
+        parts.append(key if value is True else f'{key}="{escape(visible(value), quote=True)}"')
     head = f"<{' '.join(parts)}>"
     if name in _VOID:
         return Html(head if name in ("meta", "link", "br", "hr", "input") else f"{head[:-1]}/>")
