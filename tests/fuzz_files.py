@@ -12,6 +12,7 @@ import resource
 import sys
 import tempfile
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -111,6 +112,7 @@ def examples_survive(path: Path) -> None:
 
 
 def main(seconds: float, seed: int) -> None:
+    warnings.simplefilter("error", RuntimeWarning)  # what NumPy warns of would be wrong numbers
     rng = random.Random(seed)
     cases = seeds()
     others = [data for _, data in cases]

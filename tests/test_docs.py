@@ -24,6 +24,8 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(#[^)\s]*)?\)")
 PROGRESS = re.compile(r"round +\d+ of \d+ |compiling kernels|comparing settings")
 OUTSIDE = ("make ", "pip install ", "git clone ", "cd ")  # what sets a machine up is looked at, not run
 
+FILES = {"toml": "run.toml", "c": "main.c"}
+NOT_RUN = {"multiboost import old.shyp.xml --out old.mb --columns train.arff --target class\n"}  # see test_export_cli
 ANYTHING = None  # is printed
 PRELUDE = """
 import subprocess
@@ -39,7 +41,7 @@ def steps(text):
 
     ``python`` blocks run, and a block without a language that follows at once is what they print.  In other blocks
     without a language a line that begins with ``$`` is a command, and the lines below it are what it prints.
-    ``...`` stands for anything.  ``sh`` blocks run and must end well.  ``toml`` is the file ``run.toml``.
+    ``...`` stands for anything.  ``sh`` blocks run and must end well.  Some languages are those of files.
     """
     found, end = [], -1
     for block in BLOCK.finditer(text):
@@ -50,14 +52,16 @@ def steps(text):
         elif language == "sh":
             inside = "".join(line for line in body.splitlines(True) if not line.startswith(OUTSIDE))
             found.append([f"_shell({'set -e; ' + inside!r}, must_end_well=True)", ANYTHING])
-        elif language == "toml":
-            found.append([f"open('run.toml', 'w').write({body!r})", ""])
+        elif language in FILES:
+            found.append([f"open({FILES[language]!r}, 'w').write({body!r})", ""])
         elif body.startswith("$ "):
             for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 command, _, said = part.partition("\n")
                 found.append([f"_shell({command!r})", said])
         elif follows:
             found[-1][1] = body
+        elif body not in NOT_RUN:
+            found.append([f"raise AssertionError('nobody runs ' + {body!r})", ""])
         end = block.end() if language == "python" else -1
     return found
 

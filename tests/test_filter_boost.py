@@ -1,10 +1,12 @@
 """FilterBoost: the law of the filter, the bound of the edge, and that it ends by itself with what it promises."""
 
+import io
+
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from multiboost import FilterBoostClassifier, load_model
+from multiboost import Callback, FilterBoostClassifier, Progress, TimeLimit, load_model
 from multiboost.boosting.filtering import Accepted, Dry, Filter, FreshEdge
 from multiboost.data.kinds import Binary, MultiClass
 from multiboost.data.table import EncodedTable, as_table
@@ -226,6 +228,56 @@ def test_bad_batches(batch, message):
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         FilterBoostClassifier(**{"oracle": bands(50), "n_jobs": 1, **parameters}).fit()
+
+
+class Seen(Callback):
+    """What a callback is told."""
+
+    def __init__(self, last=None):
+        self.calls, self.last = [], last
+
+    def begin(self, run):
+        self.calls.append(("begin", run.n_rounds, run.wanted))
+
+    def after_round(self, run):
+        self.calls.append(("round", run.n_rounds, run.wanted))
+        return run.n_rounds == self.last
+
+    def end(self, run):
+        self.calls.append(("end", run.n_rounds, run.wanted))
+
+
+def endless_rows():
+    rng = np.random.default_rng(0)
+    while True:
+        X = rng.normal(size=(500, 2))
+        yield X, (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+class TestCallbacks:
+    def test_they_see_every_round(self):
+        seen = Seen(last=4)
+        clf = FilterBoostClassifier(endless_rows(), eps=0.01, n_estimators=9).fit(callbacks=[seen])
+        rounds = [("round", t, 9) for t in range(1, 5)]
+        assert seen.calls == [("begin", 0, 9), *rounds, ("end", 4, 9)]
+        assert (clf.n_iter_, clf.stop_reason_) == (4, "a callback has ended it")
+
+    def test_progress_and_a_time_limit(self):
+        out = io.StringIO()
+        callbacks = [Progress(every=0, file=out), TimeLimit(1e-9)]
+        clf = FilterBoostClassifier(endless_rows(), eps=0.01, n_estimators=9).fit(callbacks=callbacks)
+        assert out.getvalue().startswith("round 1 of 9 ")
+        assert clf.stop_reason_ == "the time limit of 1e-09 s is reached"
+
+    def test_they_end_where_an_oracle_fails(self):
+        def failing():
+            yield from (pair for pair, _ in zip(endless_rows(), range(3), strict=False))
+            raise OSError("the detector is off")
+
+        seen = Seen()
+        with pytest.raises(OSError, match="the detector is off"):
+            FilterBoostClassifier(failing(), eps=0.01).fit(callbacks=[seen])
+        assert (seen.calls[0][0], seen.calls[-1][0]) == ("begin", "end")
 
 
 def test_classes_that_come_later():

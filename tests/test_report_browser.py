@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 
-from multiboost import MultiBoostClassifier, MultiBoostRegressor, additive_shapes, write_report
+from multiboost import MultiBoostClassifier, MultiBoostRanker, MultiBoostRegressor, additive_shapes, write_report
 
 from .conftest import make_classes
 
@@ -58,7 +58,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Reports: trees on four classes, stumps on columns with names that attack the page, 26 classes, two, numbers."""
+    """Trees on four classes, stumps on columns with names that attack the page, 26 classes, two, numbers, rankings."""
     folder = tmp_path_factory.mktemp("pages")
     X, y = make_classes(400, 6, 4, noise=2.0)
     trees = MultiBoostClassifier("tree:6", 30, loss="exponential", subsample=1.0).fit(X[:200], y[:200])
@@ -80,6 +80,9 @@ def pages(tmp_path_factory):
     number = wide.iloc[:, 0] + 0.3 * rng.normal(size=300)
     numbers = MultiBoostRegressor("tree:4", 20).fit(wide[:150], number[:150])
     write_report(numbers, wide[150:], number[150:], folder / "numbers.html")
+    grade, query = np.digitize(number, [0.5, 1.5]), np.arange(300) // 10
+    ranker = MultiBoostRanker("tree:4", 20).fit(wide[:150], grade[:150], qid=query[:150])
+    write_report(ranker, wide[150:], grade[150:], folder / "ranking.html", qid=query[150:])
     return {"trees": (trees, X, y), "stumps": (stumps, frame, z), "folder": folder}
 
 
@@ -98,8 +101,13 @@ def data_of(browser):
     return browser.execute_script("return JSON.parse(document.getElementById('data').textContent)")
 
 
-TITLES = {"stumps": NASTY, "two": "Noise", "numbers": "MultiBoostRegressor report"}
-PAGES = ["trees", "stumps", "many", "two", "numbers"]
+TITLES = {
+    "stumps": NASTY,
+    "two": "Noise",
+    "numbers": "MultiBoostRegressor report",
+    "ranking": "MultiBoostRanker report",
+}
+PAGES = ["trees", "stumps", "many", "two", "numbers", "ranking"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -190,7 +198,7 @@ def test_a_phone_scrolls_the_matrix_and_the_navigation(browser, pages):
     assert abs(name_at) < 2
 
 
-@pytest.mark.parametrize("name", ["many", "two", "numbers"])
+@pytest.mark.parametrize("name", ["many", "two", "numbers", "ranking"])
 def test_names_break_between_words(browser, pages, name):
     visit(browser, pages, name, 390)
     seen, broken = browser.execute_script(
@@ -332,7 +340,7 @@ return [seen, poor];
 """
 
 
-@pytest.mark.parametrize("name", ["trees", "stumps", "two"])
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("dark", [False, True])
 def test_contrast_of_all_words(browser, pages, name, dark):
     """WCAG 2.1, level AA: 4.5 to 1."""

@@ -19,10 +19,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.model_selection import GridSearchCV, KFold
 
 from multiboost import (
     EarlyStopping,
+    FilterBoostClassifier,
+    MDDAGClassifier,
     ModelFileError,
     MultiBoostClassifier,
     MultiBoostRegressor,
@@ -146,6 +149,28 @@ MultiBoostClassifier("stump", 2, verbose=int(sys.argv[1])).fit(*data())
         many = -(-1100 // len(X))  # small tables are not compared
         MultiBoostRegressor("tree", 3, verbose=1, **parameters).fit(np.tile(X, (many, 1)), np.tile(y, many))
         assert capsys.readouterr().err.splitlines().count("comparing settings on held-out rows") == 1
+
+    @pytest.mark.parametrize("kind", ["plain", "filter", "lean"])
+    def test_whoever_compiles_says_it(self, monkeypatch, kind):
+        """With a stand-in for a cache that is empty."""
+
+        @contextlib.contextmanager
+        def at_once(say):
+            say()
+            yield
+
+        monkeypatch.setattr("multiboost.estimators.notices.when_compiling", at_once)
+        X, y = data()
+        make = {
+            "plain": lambda: quick(1),
+            "filter": lambda: FilterBoostClassifier(eps=0.4, n_estimators=1),
+            "lean": lambda: MDDAGClassifier(quick(1).fit(X, y > 0), n_episodes=100, block=100),
+        }
+        out = io.StringIO()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # so few examples
+            make[kind]().fit(X, y > 0, callbacks=[Progress(file=out)])
+        assert out.getvalue().count("compiling kernels, once for this machine") == 1
 
     def test_nothing_is_said_where_nothing_is_compared(self, capsys):
         quick(verbose=1).fit(*data())
@@ -450,6 +475,25 @@ class TestModelFilesOfStrangers:
         quick(3).fit(X, y, checkpoint=tmp_path / "c.mb")
         resumed = quick(5).fit(X, y, checkpoint=tmp_path / "c.mb", resume=True)
         assert resumed.ensemble_.digest() == quick(5).fit(X, y).ensemble_.digest()
+
+
+class TestLongFilesOfStrangers:
+    """A small Parquet file that says the same of very many rows."""
+
+    def test_reading_whole_is_refused_within_a_gigabyte(self, tmp_path):
+        path, rows = tmp_path / "a.parquet", 1 << 24
+        part = pa.table({"a": np.zeros(rows), "b": np.zeros(rows, np.int64), "c": np.zeros(rows, bool)})
+        with parquet.ParquetWriter(path, part.schema, compression="zstd") as writer:
+            for _ in range(8):
+                writer.write_table(part, row_group_size=rows)
+        assert path.stat().st_size < 2e6
+        code = "sys.argv[1:] = ['train', sys.argv[1], '-t', 'b', '--out', 'x.mb']; main()"
+        imports = "import sys; from multiboost.cli.app import main; import multiboost.cli.train, pyarrow.parquet"
+        done = run_limited(code, path, imports=imports)
+        assert done.returncode == 2, done.stderr
+        assert "not enough memory for 134217728 rows of 3 columns: about 2.16 GB" in done.stderr
+        first = next(read_batches(path, rows=100))
+        assert first.n_rows == 100
 
 
 class TestWideFilesOfStrangers:
@@ -799,6 +843,13 @@ class TestCommandLine:
         (folder / "a.svm").write_text("1 1:2\n")
         done = in_process("train", "a.svm", "--delimiter", ";", "-o", "x.mb")
         assert "--delimiter ';' goes with csv and tsv files" in done.err
+
+    @pytest.mark.parametrize("value", ["inf", "-inf", "1e300", "0.5"])
+    def test_classes_that_are_no_whole_numbers(self, folder, value):
+        (folder / "a.csv").write_text("x,y\n" + "".join(f"{k},{'1' if k % 2 else value}\n" for k in range(40)))
+        done = in_process("train", "a.csv", "-t", "y", "-o", "x.mb")
+        assert done.code == 2
+        assert done.err.startswith("multiboost: a.csv: the target 'y' holds real numbers; classes are names or whole")
 
     def test_a_semicolon_in_quotes_is_none(self, tmp_path):
         (tmp_path / "a.csv").write_text('"a;b"\n1\n2\n')

@@ -25,7 +25,7 @@ ROOMS = {
     "ranking": (set(), {"numpy"}),
     "data": ({"kernels", "ranking", "registry", "workspace"}, {"numpy", "scipy", "sklearn", "narwhals"}),
     # uproot: imported where a ROOT file is read
-    "files": ({"disk", "extras"}, {"numpy", "scipy", "pyarrow"}),
+    "files": ({"disk", "extras", "memory"}, {"numpy", "scipy", "pyarrow"}),
     "large": ({"data", "files", "workspace"}, {"numpy", "pyarrow"}),
     "losses": ({"kernels", "plugin", "registry"}, {"numpy"}),
     "criteria": ({"kernels", "registry"}, {"numpy"}),

@@ -20,7 +20,8 @@ side, with at most delta_t each.  The sum over all attempts is delta.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +35,7 @@ from ..kernels.team import Team
 from ..model.ensemble import Ensemble, EnsembleBuilder
 from ..steps import AlphaStep
 from ..steps.alpha import alpha_of
+from .callbacks import Callback
 from .plan import Plan
 from .run import Run, Start
 
@@ -265,8 +267,40 @@ class Filtered:
     ending: str = ""
 
 
+class _Watchers(ExitStack):
+    """Callbacks of rounds each of which is a run of its own: they begin with the first, and end with the last."""
+
+    def __init__(self, callbacks: Sequence[Callback], n_rounds: int):
+        super().__init__()
+        self.callbacks, self.n_rounds = callbacks, n_rounds
+        self._run: Run | None = None
+
+    def see(self, run: Run) -> None:
+        """The next round begins."""
+        run.wanted = self.n_rounds
+        is_first, self._run = self._run is None, run
+        for callback in self.callbacks if is_first else ():
+            callback.begin(run)
+            self.callback(self._end, callback)
+
+    def _end(self, callback: Callback) -> None:
+        callback.end(self._run)
+
+    def is_over(self, run: Run) -> bool:
+        """Whether a round was the last one."""
+        stop = [callback.after_round(run) for callback in self.callbacks]  # all of them see the round
+        return any(stop)
+
+
 def filter_boost(
-    plan: Plan, source: Filter, n_rounds: int, sample: int, step: FreshEdge, n_columns: int, is_over, team: Team
+    plan: Plan,
+    source: Filter,
+    n_rounds: int,
+    sample: int,
+    step: FreshEdge,
+    n_columns: int,
+    callbacks: Sequence[Callback],
+    team: Team,
 ) -> Filtered:
     """Rounds on accepted examples.
 
@@ -281,10 +315,14 @@ def filter_boost(
         Round t is learned on ``sample`` ln(t + 1) examples, after a failed attempt on twice as many.
     step : FreshEdge
     n_columns : int
-    is_over : callable
-        Given the run of a round, whether it was the last one.
+    callbacks : sequence of Callback
     team : Team
     """
+    with _Watchers(callbacks, n_rounds) as watchers:
+        return _rounds(plan, source, n_rounds, sample, step, n_columns, watchers, team)
+
+
+def _rounds(plan, source, n_rounds, sample, step, n_columns, watchers, team) -> Filtered:
     found = Filtered(None, EnsembleBuilder(np.zeros(source.kind.n_labels), n_columns).build(), {})
     failed = attempt = 0
     while found.ensemble.n_rounds < n_rounds:
@@ -294,6 +332,7 @@ def filter_boost(
         n = int(np.ceil(sample * 2**failed * np.log(found.ensemble.n_rounds + 2)))
         try:
             run = _run_on(replace(plan, step=step), source.accept(max(2, n)), source.kind, found, team)
+            watchers.see(run)
             helped = run.round()
         except Dry as end:
             return replace(found, ending=str(end))
@@ -307,8 +346,8 @@ def filter_boost(
         for name, value in zip(COUNTS, (source.examples, source.accepted), strict=True):
             run.history[name].append(float(value))
         found = Filtered(run, run.ensemble(), run.history)
-        if is_over(run):
-            return replace(found, ending="a callback has ended it")
+        if watchers.is_over(run):
+            return replace(found, ending=run.stopped or "a callback has ended it")
     return found
 
 

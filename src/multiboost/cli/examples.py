@@ -304,7 +304,7 @@ def _whole(values: np.ndarray, what: str, file: str) -> np.ndarray:
     """Classes that are numbers as whole numbers."""
     if values.dtype.kind != "f":
         return values
-    if not np.all(values == np.floor(values)):
+    if not np.all((np.abs(values) < 2**53) & (values == np.floor(values))):
         raise BadInput(
             f"{file}: {what} holds real numbers; classes are names or whole numbers. To predict numbers give "
             "--task regression"

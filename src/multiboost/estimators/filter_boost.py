@@ -14,7 +14,6 @@ from ..base import base_learner_from
 from ..boosting.auto import Wishes, default_leaves
 from ..boosting.filtering import Filter, Filtered, FreshEdge, filter_boost
 from ..boosting.plan import Plan
-from ..boosting.run import Run
 from ..calibration import Calibration, Theory
 from ..data.kinds import Binary, LabelKind, MultiClass, as_labels, recognise, unknown_labels
 from ..data.table import Table
@@ -158,24 +157,12 @@ class FilterBoostClassifier(Labelled):
             max_bins=self.max_bins, min_category_rows=self.min_category_rows, seed=seed_of(self.random_state),
         )  # fmt: skip
         plan = wishes.plan(loss, default_leaves(_ROWS, oracle.kind.n_labels), AllRows())
-        begun: list[Run] = []
-
-        def is_over(run: Run) -> bool:
-            if not begun:
-                begun.append(run)
-                for callback in watching:
-                    callback.begin(run)
-            stop = [callback.after_round(run) for callback in watching]  # all of them see the round
-            return any(stop)
-
         with told_of_compiling(watching), Team(thread_count(self.n_jobs)) as team:
             source = Filter(oracle.batches(), oracle.kind, self.eps, self.delta, team, plan.seed)
             step = FreshEdge(filter=source, tau=self.tau, most=self.max_accepted)
             found = filter_boost(
-                plan, source, self.n_estimators, self.sample, step, oracle.columns.n, is_over, team
+                plan, source, self.n_estimators, self.sample, step, oracle.columns.n, watching, team
             )  # fmt: skip
-        for callback in watching if begun else ():
-            callback.end(found.run)
         if found.run is None:
             raise ValueError(f"no round was made on the {source.examples} examples of the oracle: {found.ending}")
         if source.ended:

@@ -9,12 +9,14 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+from ..memory import need
 from .content import Content
 from .error import FileError
 from .reader import Reader, need_pyarrow, plain_text
 from .source import Source
 
 _ROWS = 1 << 16
+_BYTES = {"BOOLEAN": 1 / 8, "INT64": 8, "DOUBLE": 8}  # of a value in memory; of others at least 4
 
 
 class _ColumnarReader(Reader):
@@ -67,13 +69,31 @@ class ParquetReader(_ColumnarReader):
     """A Parquet file."""
 
     title = "Parquet"
+    _keeps_all = False
+
+    def whole(self) -> Content:
+        """All rows, if they fit into memory: a file of some bytes can say the same of a thousand million rows."""
+        self._keeps_all = True
+        return super().whole()
 
     def _batches(self, file):
         from pyarrow import parquet
 
         # Row groups are not read ahead: they may be larger than all that is asked for.
         with parquet.ParquetFile(file, page_checksum_verification=True, pre_buffer=False) as opened:
+            if self._keeps_all:
+                self._check_memory(opened.metadata)
             yield from opened.iter_batches(batch_size=_ROWS)
+
+    def _check_memory(self, metadata) -> None:
+        """Refuse what takes more than there is, even if all text is empty."""
+        kinds = [metadata.schema.column(j).physical_type for j in range(metadata.num_columns)]
+        n_bytes = metadata.num_rows * sum(_BYTES.get(kind, 4) for kind in kinds)
+        what, remedy = f"{metadata.num_rows} rows of {len(kinds)} columns", "read it in batches, or train with --memory"
+        try:
+            need(n_bytes, what, remedy)
+        except MemoryError as error:
+            raise self.error(str(error)) from error
 
 
 class ArrowReader(_ColumnarReader):
