@@ -29,7 +29,7 @@ RESULTS = Path(__file__).resolve().parent / "results" / "ranking.json"
 THREADS = 2
 N_FOLDS = 5
 N_COLUMNS = 46
-ROUNDS = (10, 25, 50, 75, 100)  # T, the same for all scorers of an ensemble
+ROUNDS = (10, 25, 50, 75, 100, 200)  # T, the same for all scorers of an ensemble
 SHARPNESS = (0, 10, 25, 50, 100, 200)  # c
 LEAVES = tuple(range(5, 50, 5))
 TERMS = tuple(range(2, 11, 2))
@@ -72,10 +72,11 @@ def omega(scores: np.ndarray, where: Part) -> float:
 
 
 def rankers() -> dict[str, MultiBoostRanker]:
-    """The models of an ensemble: trees and products of the reference, and trees that look at pairs."""
+    """The models of an ensemble: trees and products of the reference, trees of the logistic loss and of pairs."""
     found = {}
     for n in LEAVES:
         found[f"tree of {n}"] = MultiBoostRanker(f"tree:{n}", max(ROUNDS), n_jobs=1)
+        found[f"tree of {n}, logistic"] = MultiBoostRanker(f"tree:{n}", max(ROUNDS), loss="logistic", n_jobs=1)
         found[f"tree of {n}, pairs"] = MultiBoostRanker(f"tree:{n}", max(ROUNDS), loss="lambdarank", n_jobs=1)
     for m in TERMS:
         found[f"product of {m}"] = MultiBoostRanker(f"product:{m}", max(ROUNDS), votes="discrete", n_jobs=1)
@@ -122,7 +123,7 @@ def trees(members: dict[str, dict[int, tuple]], valid: Part, test: Part) -> dict
     """Single trees by their name and rounds: AdaBoost.MH alone, no pairs."""
     found = {}
     for name, stages in members.items():
-        if name.startswith("tree") and "pairs" not in name:
+        if name.startswith("tree") and "," not in name:
             for t in ROUNDS:
                 inside, outside = (scorers(F)[SLOPES.index(2.0)] for F in stages[t])
                 found[name, t] = Candidate(omega(inside, valid), tool(outside, test))
