@@ -239,6 +239,9 @@ class TestFiles:
         assert np.array_equal(again.progress_["best"], mddag.progress_["best"])
 
 
+LEARNERS = ["sarsa", "q-learning", "policy-iteration"]
+
+
 def textbook(q, cells, actions, rewards, length, trace, rate, off_policy):
     """SARSA(lambda) or Watkins' Q(lambda) with replacing traces, step by step."""
     e = np.zeros_like(q)
@@ -270,19 +273,23 @@ class TestLearning:
             update_backward(q, cells, actions, rewards, length, trace, 0.2, off_policy, np.ones(3, bool))
             assert np.abs(q - expected).max() < 1e-12
 
-    def test_free_evaluations_keep_the_training_accuracy(self, binary, stumps):
-        X, y = binary[0][:1500], binary[1][:1500]
-        lean = MDDAGClassifier(stumps, beta=0.0, n_episodes=30_000).fit(X, y)
-        assert lean.score(X, y) >= stumps.score(X, y)
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_free_evaluations_keep_the_training_accuracy(self, binary, stumps, digits, of_digits, learner):
+        """Of two and of ten classes."""
+        for (X, y), full, n in ((binary, stumps, 1500), (digits, of_digits, 800)):
+            X, y = X[:n], y[:n]
+            lean = MDDAGClassifier(full, beta=0.0, learner=learner, n_episodes=20_000).fit(X, y)
+            assert lean.score(X, y) >= full.score(X, y)
 
-    @pytest.mark.parametrize("learner", ["sarsa", "q-learning"])
-    def test_what_costs_more_than_it_earns_is_left(self, binary, stumps, learner):
+    @pytest.mark.parametrize("beta", [1.01, 1.5])
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_what_costs_more_than_it_earns_is_left(self, binary, stumps, learner, beta):
         X, y = binary[0][:1500], binary[1][:1500]
-        lean = MDDAGClassifier(stumps, beta=1.5, learner=learner, n_episodes=30_000).fit(X, y)
+        lean = MDDAGClassifier(stumps, beta=beta, learner=learner, n_episodes=30_000).fit(X, y)
         assert (lean.n_evaluated(X) == 0).all()
         assert (lean._walked(X, paths=True).paths[:, 0] == QUIT).all()
 
-    @pytest.mark.parametrize("learner", ["sarsa", "q-learning", "policy-iteration"])
+    @pytest.mark.parametrize("learner", LEARNERS)
     @pytest.mark.parametrize("reward", ["indicator", "logistic"])
     def test_the_objective_is_what_numpy_says(self, binary, stumps, learner, reward):
         """Mean reward minus beta times evaluations, (3.63); and it beats both extremes."""
@@ -449,6 +456,26 @@ class TestSkipped:
             assert np.array_equal(found[~paths[:, t]], scores[~paths[:, t]])
             tried += 1
         assert tried
+
+    def test_what_comes_after_the_end_is_not_evaluated(self, binary, stumps):
+        """The same of exits and cascades: from some base classifier on all votes are NaN."""
+        X, y = binary
+        for lean in (
+            stumps.early_exit(X[1500:], max_disagreement=0.05),
+            SoftCascadeClassifier(stumps, target_tpr=0.9).fit(X[:1500], y[:1500]),
+            WaldBoostClassifier(stumps, false_negative=0.1).fit(X[:1500], y[:1500]),
+            ViolaJonesClassifier(n_stages=3, stage_tpr=0.95).fit(X[:1500], y[:1500]),
+        ):
+            e, n, scores = lean.ensemble_, lean.n_evaluated(X), lean.decision_function(X)
+            t = int(np.median(n))
+            values = e.values.copy()
+            values[-1 - e.child[e.root[t:]]] = np.nan
+            poisoned = clone(lean)
+            poisoned._become(replace(lean.model_, ensemble=replace(e, values=values)), lean.plan_)
+            found = poisoned.decision_function(X)
+            assert np.array_equal(found[n <= t], scores[n <= t])
+            assert np.isnan(found[n > t]).all()
+            assert 0 < (n <= t).sum() < len(X)
 
     def test_features_are_computed_when_needed_and_once(self, binary, mddag):
         X = binary[0][:200]
@@ -664,6 +691,10 @@ class TestCascades:
         assert says[y[1500:] == 0].mean() < 0.6**m
         n = cascade.n_evaluated(X)
         ends = np.cumsum(cascade.stages_)
+        for k, end in enumerate(ends[:-1], start=1):  # and stage by stage: who needs more than this one has passed it
+            passed = n[1500:] > end
+            assert passed[y[1500:] == 1].mean() >= 0.98**k
+            assert passed[y[1500:] == 0].mean() < 0.6**k
         assert set(n) <= set(ends.tolist())
         assert (n[cascade.predict(X) == 1] == ends[-1]).all(), "only the last stage accepts"
 
