@@ -27,7 +27,7 @@ from .memory import resident, size
 
 _SMALL = 1 << 20  # bytes of an array that is not worth a file
 _PERIOD = 0.004  # seconds between two looks of the keeper
-_HEADROOM = 0.8  # of the limit, above which pages are let go: the process goes on while the keeper looks
+_HEADROOM = 0.45  # of the limit, above which pages are let go: the process touches others while that goes on
 
 
 class InMemory:
