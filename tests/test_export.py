@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from multiboost import MultiBoostClassifier, export_model, load_model, load_shyp
@@ -218,6 +220,18 @@ class TestPython:
         np.testing.assert_array_equal(space["decision_function"](frame), clf.decision_function(frame))
         np.testing.assert_array_equal(space["predict"](frame), clf.predict(frame))
         np.testing.assert_allclose(space["predict_proba"](frame), clf.predict_proba(frame), rtol=1e-12)
+
+    def test_frames_of_another_order_are_refused(self):
+        """As the estimator refuses them: by position they would get other answers."""
+        X, y = make_classes(60, 3, 2)
+        frame = pd.DataFrame(X, columns=list("abc"))
+        clf, space = MultiBoostClassifier("stump", 5, loss="logistic").fit(frame, y), {}
+        exec(to_python(clf), space)
+        for one in (frame, pl.from_pandas(frame), pa.table(dict(frame)), X, frame.set_axis([0, 1, 2], axis=1)):
+            np.testing.assert_array_equal(space["predict"](one), clf.predict(frame))
+        for other in (frame[list("cba")], pl.from_pandas(frame[list("cba")]), pa.table(dict(frame[list("cba")]))):
+            with pytest.raises(ValueError, match=r"X has the columns \['c', 'b', 'a'\]; give them in this order"):
+                space["predict"](other)
 
     def test_every_kind(self):
         X, y = make_classes(200, 4, 3)

@@ -424,6 +424,8 @@ class TestBadFolders:
     def test_no_files(self, tmp_path):
         (tmp_path / "empty").mkdir()
         self.fails(tmp_path / "empty", "empty: there is no file with data", tmp_path)
+        with pytest.raises(FileNotFoundError, match=r"No such file or folder: .*partz"):
+            MultiBoostClassifier("stump", 2).fit(str(tmp_path / "partz"), target="y")
 
     def test_no_room_on_the_disk(self, mine, tmp_path, monkeypatch):
         passed = []

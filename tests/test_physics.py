@@ -74,6 +74,8 @@ class TestSignificance:
         np.testing.assert_allclose(found, [5.0, 5.0, 75.0, -25.0, 50.0])
         with pytest.raises(ValueError, match="weights of the background add up to -1"):
             luminosity_weights(y, [1, 1, 1, -3, 1], signal=1, background=1)
+        with pytest.raises(ValueError, match="signal must be a number of events above 0; got -1"):
+            luminosity_weights(y, w, signal=-1, background=1)
         with pytest.raises(ValueError, match="1 \\(or True\\) for signal"):
             luminosity_weights([1, 2], signal=1, background=1)
 
@@ -160,9 +162,9 @@ class TestThresholdChoice:
 
     def test_bad_input(self):
         scores, y, weight = events()
-        with pytest.raises(ValueError, match="scores must have a finite number"):
-            ThresholdChoice().choose(np.where(y, np.nan, scores), y)
-        with pytest.raises(ValueError, match="weight must have a finite number"):
+        with pytest.raises(ValueError, match=r"scores must have a finite number.*; got nan for event 7$"):
+            ThresholdChoice().choose(np.where(np.arange(len(y)) == 7, np.nan, scores), y)
+        with pytest.raises(ValueError, match=r"weight must have a finite number.*; got the shape \(5,\)"):
             ThresholdChoice().choose(scores, y, weight[:5])
         with pytest.raises(ValueError, match="signal must add up to more than 0"):
             ThresholdChoice().choose(scores, np.zeros(len(y)))
@@ -203,7 +205,7 @@ class TestTrigger:
         with pytest.raises(ValueError, match="needs at least 2995 background events; got 100"):
             rule.choose(np.arange(100.0))
         TriggerThreshold(1e-3).choose(np.arange(2995.0))
-        with pytest.raises(ValueError, match="between 0 and 1"):
+        with pytest.raises(ValueError, match=r"max_rate must be between 0 and 1; got 1\.5"):
             TriggerThreshold(1.5)
         with pytest.raises(ValueError, match="background must be scores"):
             rule.choose([np.nan])

@@ -371,7 +371,7 @@ class TestBadInput:
             quick().fit(X, np.full(60, 3.0))
         one = quick().fit(X, np.stack([y, np.full(60, 3.0)], 1))  # one of several may be
         assert (one.predict(X)[:, 1] == 3.0).all()
-        with pytest.raises(ValueError, match=r"loss='poisson' counts, and y\[3\] is -1"):
+        with pytest.raises(ValueError, match=r"loss='poisson' is for counts, and y\[3\] is -1"):
             quick(loss="poisson").fit(X, np.where(np.arange(60) == 3, -1.0, 1.0))
         with pytest.raises(ValueError, match="target_weight must have the shape of y"):
             quick().fit(X, y, target_weight=np.ones((60, 2)))

@@ -651,6 +651,17 @@ class TestClearErrors:
             with pytest.raises(ValueError, match="same name: 'a'"):
                 quick().fit(frame, y)
 
+    @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+    def test_columns_of_lists(self, library):
+        """Lists of one length would be taken for a matrix."""
+        X, y = data()
+        frame = library({"a": X[:, 0].tolist(), "b": [[float(v)] for v in X[:, 1]]})
+        with pytest.raises(ValueError, match=r"column 'b' (does not hold numbers: its values are lists|holds List)"):
+            quick().fit(frame, y)
+        clf = quick().fit(library({"a": X[:, 0].tolist(), "b": X[:, 1].tolist()}), y)
+        with pytest.raises(ValueError, match=r"column 'b' (does not hold numbers: its values are lists|holds List)"):
+            clf.predict(frame)
+
     def test_dates(self):
         X, y = data()
         days = [date(2024, 1, 1) + timedelta(int(k)) for k in range(len(y))]

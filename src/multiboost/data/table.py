@@ -292,7 +292,10 @@ class Frame(Table):
             raise ValueError(f"column {self.label(j)} holds {dtype}, not numbers; {remedy}")
         try:
             if as_objects:
-                return np.array([np.nan if is_missing(v) else v for v in series.to_list()], dtype=np.float64)
+                values = np.array([np.nan if is_missing(v) else v for v in series.to_list()], dtype=np.float64)
+                if values.ndim != 1:
+                    raise ValueError("its values are lists; give each number a column of its own")
+                return values
             if dtype.is_integer():
                 if series.null_count() == 0:
                     return np.asarray(series.to_numpy(), dtype=np.float64)

@@ -62,6 +62,7 @@ def _told(model: Model) -> dict[str, Any]:
     told: dict[str, Any] = {
         "kind": kind.name,
         "columns": column_names(model),
+        "named": model.columns.names is not None,
         "categories": [model.columns.category_names(j) for j in range(model.columns.n)],
         "classes": [_plain(classes) for classes in kind.classes],
         "task_start": kind.task_start.tolist(),
@@ -160,6 +161,9 @@ def _is_missing(value):
 
 def _numbers(X):
     """X as float64 with numbers of categories."""
+    names = list(getattr(X, "column_names", getattr(X, "columns", [])))  # Arrow's are called otherwise
+    if _TOLD["named"] and names and all(isinstance(name, str) for name in names) and names != COLUMNS:
+        raise ValueError(f"X has the columns {{names}}; give them in this order: {{COLUMNS}}")
     X = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if X.ndim != 2 or X.shape[1] != len(COLUMNS):
         raise ValueError(f"X must have the shape (n, {{len(COLUMNS)}}); got {{X.shape}}")

@@ -6,6 +6,7 @@ after it, they are compared.
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 from collections.abc import Iterator
@@ -125,6 +126,8 @@ class Dataset:
             found = [Path(where)]
         if not found:
             raise FileError(self.name, f"there is no file with data, of the formats {', '.join(FORMATS)}")
+        if not isinstance(where, (list, tuple)) and not found[0].exists():
+            raise FileNotFoundError(errno.ENOENT, "No such file or folder", str(where))
         return found
 
     def _is_data(self, path: Path) -> bool:

@@ -35,7 +35,7 @@ class Poisson(RealLoss):
         negative = np.argwhere(y < 0)
         if negative.size:
             i, t = negative[0]
-            raise ValueError(f"loss='poisson' counts, and y[{i}] is {y[i, t]:g}; counts are at least 0")
+            raise ValueError(f"loss='poisson' is for counts, and y[{i}] is {y[i, t]:g}; counts are at least 0")
         if not np.nansum(y) > 0:
             raise ValueError("loss='poisson': all counts of y are 0; there is nothing to learn")
 

@@ -80,10 +80,13 @@ def checked(scores, y, weight) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     signal = as_signal(y)
     scores = np.asarray(scores, np.float64)
     weight = np.ones(len(signal)) if weight is None else np.asarray(weight, np.float64)
-    if scores.shape != signal.shape or not np.isfinite(scores).all():
-        raise ValueError(f"scores must have a finite number for each of the {len(signal)} events; got {scores.shape}")
-    if weight.shape != signal.shape or not np.isfinite(weight).all():
-        raise ValueError(f"weight must have a finite number for each of the {len(signal)} events; got {weight.shape}")
+    for values, name in ((scores, "scores"), (weight, "weight")):
+        wanted = f"{name} must have a finite number for each of the {len(signal)} events"
+        if values.shape != signal.shape:
+            raise ValueError(f"{wanted}; got the shape {values.shape}")
+        if not np.isfinite(values).all():
+            i = int(np.argmin(np.isfinite(values)))
+            raise ValueError(f"{wanted}; got {values[i]} for event {i}")
     for part, name in ((signal, "signal"), (~signal, "background")):
         if not weight[part].sum() > 0:
             raise ValueError(f"the weights of the {name} must add up to more than 0")

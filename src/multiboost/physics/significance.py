@@ -154,6 +154,8 @@ def luminosity_weights(y, weight=None, *, signal: float, background: float) -> n
         have = weight[part].sum()
         if not have > 0:
             raise ValueError(f"the weights of the {name} add up to {have:g}; they must be above 0")
+        if not 0 < total < np.inf:
+            raise ValueError(f"{name} must be a number of events above 0; got {total!r}")
         found[part] *= total / have
     return found
 

@@ -76,8 +76,9 @@ class TriggerThreshold:
     """
 
     def __init__(self, max_rate: float, confidence: float = 0.95):
-        if not 0 < max_rate < 1 or not 0 < confidence < 1:
-            raise ValueError("max_rate and confidence must be between 0 and 1")
+        for name, value in (("max_rate", max_rate), ("confidence", confidence)):
+            if not 0 < value < 1:
+                raise ValueError(f"{name} must be between 0 and 1; got {value!r}")
         self.max_rate, self.confidence = float(max_rate), float(confidence)
 
     @property
