@@ -18,7 +18,7 @@ import numpy as np
 
 from multiboost import Callback
 from multiboost.plugins import RowSampler
-from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance, Share
+from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance, Share, Trimming
 
 from . import data, wide_sparse
 from .cells import Cell, Results, run
@@ -32,21 +32,6 @@ PARTS = ("mnist", "isolet", "covertype", "sparse")
 LEARNERS = {"mnist": "tree:50", "isolet": "tree:50", "covertype": "tree:1500"}
 ROUNDS = {"mnist": (200, 400), "isolet": (200, 400), "covertype": (60, 60)}  # of plain training, and of samplers
 PEERS = {LightGBM: 1000, XGBoost: 1000}  # rounds
-
-
-@dataclass(frozen=True)
-class Trimming(RowSampler):
-    """Only the heaviest samples, which have so much of the weight together (Friedman, Hastie, Tibshirani 2000)."""
-
-    kept: float = 0.9
-    name = "trimming"
-
-    def rows(self, run):
-        weight = np.abs(run.pull).sum(axis=1)
-        order = np.argsort(-weight, kind="stable")
-        drawn = np.zeros(run.n_samples, bool)
-        drawn[order[: 1 + np.searchsorted(np.cumsum(weight[order]), self.kept * weight.sum())]] = True
-        return drawn
 
 
 @dataclass(frozen=True)
@@ -106,6 +91,8 @@ def samplers_of(name: str) -> dict[str, dict]:
         "lazy 0.1": {"column_sampler": Lazy(0.1)},
         "lazy 0.03": {"column_sampler": Lazy(0.03)},
         "lazy 0.1, mvs 0.2": {"column_sampler": Lazy(0.1), "row_sampler": MinimalVariance(0.2)},
+        "lazy 0.1, trimming 0.9": {"column_sampler": Lazy(0.1), "row_sampler": Trimming()},
+        "lazy 0.3, trimming 0.9": {"column_sampler": Lazy(0.3), "row_sampler": Trimming()},
         "ucb": {"column_sampler": UCB(pulls)},
         "exp3p": {"column_sampler": EXP3P(pulls)},
         **common,

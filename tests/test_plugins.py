@@ -289,7 +289,7 @@ def test_a_part_that_is_not_known_here(tmp_path, monkeypatch):
         lambda: boosted("loss").fit(X, Y, resume=tmp_path / "c.mb"),
     ):
         with pytest.raises(
-            ModelFileError, match=r"there is no row sampler 'mistaken'; there are 'all', 'mvs', 'share'"
+            ModelFileError, match=r"there is no row sampler 'mistaken'; there are 'all', 'mvs', 'share', 'trimming'"
         ):
             act()
 

@@ -11,7 +11,7 @@ from multiboost import Callback, MultiBoostClassifier, MultiBoostRegressor, load
 from multiboost.base import problem
 from multiboost.plugins import RowSampler
 from multiboost.report import write_report
-from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance
+from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance, Trimming
 from multiboost.samplers.bandit import reward_of
 from multiboost.samplers.minimal_variance import threshold
 
@@ -64,7 +64,8 @@ def test_all_is_no_sample(kind):
     plain = boost(X, y, kind)
     for sampler in (Lazy(1.0), Lazy(4), UCB(4), EXP3P(9), UCB(1, group=4)):
         same_bits(plain, boost(X, y, kind, column_sampler=sampler), X)
-    same_bits(plain, boost(X, y, kind, subsample=None, row_sampler=MinimalVariance(1.0)), X)
+    for rows in (MinimalVariance(1.0), Trimming(1.0)):
+        same_bits(plain, boost(X, y, kind, subsample=None, row_sampler=rows), X)
 
 
 @each_kind
@@ -234,6 +235,31 @@ def test_weighted_rows_follow_their_law():
     assert np.abs(sums.mean(axis=0) - pull.sum(axis=0)).max() < 5 * sums.std(axis=0).max() / np.sqrt(2000)
 
 
+def test_trimming_keeps_the_heaviest():
+    """No fewer rows would have the share of the weight, and nobody outside weighs more than one inside."""
+    rng = np.random.default_rng(1)
+
+    class Fake:
+        n_samples, pull = 200, rng.normal(size=(200, 3)) ** 5
+
+    weight = np.abs(Fake.pull).sum(axis=1)
+    for kept in (0.1, 0.5, 0.9, 0.999):
+        drawn = Trimming(kept).rows(Fake)
+        assert weight[drawn].sum() >= kept * weight.sum() > weight[drawn].sum() - weight[drawn].min()
+        assert weight[drawn].min() >= weight[~drawn].max()
+
+
+@each_kind
+def test_trimming_leaves_no_trace_of_threads_and_interruptions(kind, tmp_path):
+    X, y = make_classes(400, 8, 3)
+    given = {"subsample": None, "row_sampler": "trimming:0.7"}
+    whole = boost(X, y, kind, n_rounds=8, n_jobs=1, **given)
+    same_bits(whole, boost(X, y, kind, n_rounds=8, n_jobs=2, **given), X)
+    path = tmp_path / "run.mb"
+    boost(X, y, kind, n_rounds=3, **given, fit={"checkpoint": path})
+    same_bits(whole, boost(X, y, kind, n_rounds=8, **given, fit={"checkpoint": path, "resume": True}), X)
+
+
 # Bandits.
 
 
@@ -331,6 +357,7 @@ def test_learned_utilities_are_in_history_file_and_report(tmp_path):
         (lambda: EXP3P(eta=-1.0), "too small"),
         (lambda: EXP3P(horizon=0), "too small"),
         (lambda: MinimalVariance(1.5), "above 0 and at most 1"),
+        (lambda: Trimming(0.0), "above 0 and at most 1"),
     ],
 )
 def test_parameters_that_cannot_be(make, match):

@@ -171,9 +171,11 @@ PARAMETERS: dict[str, Parameter] = {
         ),
         Parameter(
             "row_sampler", "str, RowSampler or None",
-            'Which samples a round sees: "all", "share", "mvs" or the name of a registered sampler, or a RowSampler.  '
-            'A number after a colon is its share, as in "mvs:0.2".  None is ``subsample``.',
-            is_open=True, option="row_sampler", short="all, share:0.5 or mvs:0.2; else that of --subsample.",
+            'Which samples a round sees: "all", "share", "mvs", "trimming" or the name of a registered sampler, or a '
+            'RowSampler.  A number after a colon is its share, as in "mvs:0.2" or "trimming:0.9".  None is '
+            "``subsample``.",
+            is_open=True, option="row_sampler",
+            short="all, share:0.5, mvs:0.2 or trimming:0.9; else that of --subsample.",
         ),
         Parameter(
             "column_sampler", "str, ColumnSampler or None",

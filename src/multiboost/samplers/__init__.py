@@ -7,9 +7,10 @@ from .lazy import Lazy
 from .minimal_variance import MinimalVariance
 from .sampler import COLUMN_SAMPLERS, ROW_SAMPLERS, ColumnSampler, RowSampler
 from .share import Share
+from .trimming import Trimming
 from .ucb import UCB
 
 __all__ = [
     "COLUMN_SAMPLERS", "EXP3P", "ROW_SAMPLERS", "UCB", "AllColumns", "AllRows", "Bandit", "ColumnSampler", "Lazy",
-    "MinimalVariance", "RowSampler", "Share",
+    "MinimalVariance", "RowSampler", "Share", "Trimming",
 ]  # fmt: skip
