@@ -26,11 +26,13 @@ from multiboost import (
     EarlyStopping,
     FilterBoostClassifier,
     MDDAGClassifier,
+    MedianBoostRegressor,
     ModelFileError,
     MultiBoostClassifier,
     MultiBoostRegressor,
     Progress,
     TimeLimit,
+    ViolaJonesClassifier,
     __version__,
     evaluate,
     load_model,
@@ -353,6 +355,39 @@ class TestNothingToLearn:
         found = clf.predict(np.ones((1, 1)))[0]
         np.testing.assert_allclose((y[:, None] <= found).mean(axis=0), [0.1, 0.5, 0.9], atol=0.05)
 
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda: MultiBoostRegressor(),
+            lambda: MultiBoostRegressor("stump", 3, loss="squared"),
+            lambda: MultiBoostRegressor("tree", 3, loss="quantile", quantile=[0.1, 0.9]),
+            lambda: MultiBoostRegressor("tree", 3, loss="poisson"),
+            lambda: MedianBoostRegressor("tree", 3),
+        ],
+    )
+    def test_numbers_that_are_all_the_same(self, make):
+        X, _ = data(60)
+        with pytest.warns(UserWarning, match="nothing can be learned: y is constant, 3 in 60 samples"):
+            clf = make().fit(X, np.full(60, 3.0))
+        np.testing.assert_allclose(clf.predict(X), 3.0)
+        assert np.isfinite(evaluate(clf, X, np.full(60, 3.0)).rmse)
+
+    def test_examples_of_a_filter(self):
+        """The majority, and its share as its probability."""
+        y = np.repeat([0, 1, 2], [10, 35, 15])
+        for columns in (np.ones((60, 2)), np.full((60, 2), np.nan)):
+            with pytest.warns(UserWarning, match="nothing can be learned from these examples: no cut"):
+                clf = FilterBoostClassifier(eps=0.3).fit(columns, y)
+            assert (clf.predict(columns) == 1).all()
+            np.testing.assert_allclose(clf.predict_proba(columns)[0], np.array([10, 35, 15]) / 60, atol=0.06)
+            assert "no cut" in clf.stop_reason_
+
+    def test_stages_of_a_cascade(self):
+        X, y = np.ones((60, 2)), np.repeat([0, 1], [40, 20])
+        with pytest.warns(UserWarning, match="nothing can be learned"):
+            cascade = ViolaJonesClassifier(quick(), n_stages=2).fit(X, y)
+        assert len(set(cascade.predict(X))) == 1
+
     def test_a_fold_of_a_grid_search_does_not_fail(self):
         """One column that differs from zero in the rows of one fold only."""
         X, y = np.zeros((60, 1)), np.tile([0, 0, 1], 20)
@@ -454,6 +489,31 @@ class TestModelFilesOfStrangers:
         with pytest.raises(ModelFileError):
             load_model(changed(model, tmp_path / "b.mb", {"slope": slope}))
 
+    @pytest.mark.parametrize("part", ["nominal_features", "step"])
+    def test_nonsense_about_the_training(self, model, tmp_path, part):
+        """Refused, or of no use to predictions: never a traceback."""
+        with zipfile.ZipFile(model) as archive:
+            header = json.loads(archive.read("header.json"))
+        if part == "step":
+            told = {"plan": {**header["plan"], "step": {"name": "rate", "learning_rate": "fast"}}}
+        else:
+            told = {"parameters": {**header["parameters"], "nominal_features": 3}}
+        path = changed(model, tmp_path / "b.mb", told)
+        (tmp_path / "a.csv").write_text("x0,x1,x2\n1,2,3\n")
+        for line in (("inspect", path), ("predict", path, tmp_path / "a.csv", "-o", tmp_path / "p.csv")):
+            done = in_process(*line)
+            assert done.code in (0, 2), done.err
+            assert len(done.err.splitlines()) == done.code // 2
+
+    def test_base_classifiers_that_share_a_leaf(self, tmp_path):
+        """Sound, but not as our own files are: rows leave one by one."""
+        X, y = data()
+        quick().fit(X, y).early_exit(X, 0.3, 0.5).save(tmp_path / "a.mb")
+        share = {"ensemble.root": lambda root: np.r_[root[:-1], [-1]].astype(root.dtype)}
+        clf = load_model(changed(tmp_path / "a.mb", tmp_path / "b.mb", arrays=share))
+        single = clf.compiled()
+        np.testing.assert_array_equal(clf.decision_function(X), [single.scores(x) for x in X])
+
     def test_a_history_is_not_needed(self, model, tmp_path):
         """Pruned and imported models have none, and can be looked at."""
         path = changed(model, tmp_path / "b.mb", {"history": []})
@@ -475,6 +535,15 @@ class TestModelFilesOfStrangers:
         quick(3).fit(X, y, checkpoint=tmp_path / "c.mb")
         resumed = quick(5).fit(X, y, checkpoint=tmp_path / "c.mb", resume=True)
         assert resumed.ensemble_.digest() == quick(5).fit(X, y).ensemble_.digest()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fuzzer", ["fuzz_files", "fuzz_models"])
+def test_fuzzers_end_within_a_gigabyte(fuzzer):
+    """Some seconds of what they do for as long as one likes; they limit themselves."""
+    line = [sys.executable, "-m", f"tests.{fuzzer}", "30"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 class TestLongFilesOfStrangers:

@@ -115,7 +115,8 @@ class EarlyStopping(Callback):
 class TimeLimit(Callback):
     """Stop at the end of the round in which the time is up; it begins with ``fit``.
 
-    The comparison of settings may use half of it.
+    The comparison of settings may use half of it.  What comes after the rounds is not cut short, such as the trainings
+    that ``calibration_cv`` asks for.
 
     Parameters
     ----------

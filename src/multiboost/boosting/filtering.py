@@ -259,12 +259,15 @@ class Filtered:
         those of the base classifier on its own sample; and `COUNTS`.
     ending : str
         Why there are no more rounds; empty where all were made.
+    is_constant : bool
+        Whether nothing could be learned.
     """
 
     run: Run | None
     ensemble: Ensemble
     history: dict[str, list[float]]
     ending: str = ""
+    is_constant: bool = False
 
 
 class _Watchers(ExitStack):
@@ -339,16 +342,28 @@ def _rounds(plan, source, n_rounds, sample, step, n_columns, watchers, team) -> 
         if not helped:
             failed += 1
             if failed == _ATTEMPTS:
-                return replace(found, ending=run.stopped)
+                return replace(_constant(run, source) if found.run is None else found, ending=run.stopped)
             continue
         failed = 0
         run.history["edge"][-1] = float(np.tanh(run.history["alpha"][-1]))
-        for name, value in zip(COUNTS, (source.examples, source.accepted), strict=True):
-            run.history[name].append(float(value))
+        _count(run, source)
         found = Filtered(run, run.ensemble(), run.history)
         if watchers.is_over(run):
             return replace(found, ending=run.stopped or "a callback has ended it")
     return found
+
+
+def _count(run: Run, source: Filter) -> None:
+    """How many examples there were so far, into the history."""
+    for name, value in zip(COUNTS, (source.examples, source.accepted), strict=True):
+        run.history[name].append(float(value))
+
+
+def _constant(run: Run, source: Filter) -> Filtered:
+    """The best constant, where the first round finds nothing.  Scores of the filter are twice those of a `Run`."""
+    run.add_constant()
+    _count(run, source)
+    return Filtered(run, run.ensemble().weighted(np.array([2.0])), run.history, is_constant=True)
 
 
 def _run_on(plan: Plan, accepted: Accepted, kind: LabelKind, before: Filtered, team: Team) -> Run:

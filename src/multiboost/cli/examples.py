@@ -555,7 +555,8 @@ def reading_for(model: Model, path: str, format: str | None) -> dict[str, Any]:
     format : str or None
     """
     told, kind = told_by(model), model.kind
-    listed_as_nominal = set(map(str, model.parameters.get("nominal_features") or []))
+    nominal = model.parameters.get("nominal_features")
+    listed_as_nominal = set(map(str, nominal if isinstance(nominal, list) else []))
     categories = {
         str(name): list(values)
         for name, values in zip(_names_of(model) or [], model.columns.all_category_names(), strict=False)

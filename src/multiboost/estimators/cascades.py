@@ -341,8 +341,9 @@ class ViolaJonesClassifier(_Cascade):
         n_rounds = self.min_rounds
         while True:
             stage.set_params(n_estimators=n_rounds).fit(X, y)
+            least = min(self.min_rounds, stage.n_estimators_)  # where nothing can be learned there are fewer
             for t, scores in enumerate(stage.staged_decision_function(XV), start=1):
-                if t < self.min_rounds:
+                if t < least:
                     continue
                 # Shares of all positives and negatives, through all stages.
                 share = self.stage_tpr**m * is_positive.sum() / max(1, (inside & is_positive).sum())

@@ -165,6 +165,12 @@ class FilterBoostClassifier(Labelled):
             )  # fmt: skip
         if found.run is None:
             raise ValueError(f"no round was made on the {source.examples} examples of the oracle: {found.ending}")
+        if found.is_constant:
+            warnings.warn(
+                f"nothing can be learned from these examples: {found.ending}; all rows get the same prediction",
+                UserWarning,
+                stacklevel=2,
+            )
         if source.ended:
             warnings.warn(
                 f"{found.ending}, after {source.examples}: the error is not known to be at most eps={self.eps}",

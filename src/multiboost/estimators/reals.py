@@ -21,12 +21,15 @@ from .validation import refuse_unknown
 
 
 def check_varies(y: np.ndarray, known: np.ndarray) -> None:
-    """Refuse targets that are all constant, (n, targets); one of several may be."""
+    """A word where all targets are constant, (n, targets); one of several may be.  One sample is refused."""
     known = known[:, :: known.shape[1] // y.shape[1]]  # quantiles of a target are known together
     columns = [column[of_column] for column, of_column in zip(y.T, known.T, strict=True)]
     if all((column == column[0]).all() for column in columns if column.size):
         samples = f"{len(y)} sample{'' if len(y) == 1 else 's'}"
-        raise ValueError(f"y is constant, {columns[0][0]:g} in {samples}: there is nothing to learn")
+        told = f"y is constant, {columns[0][0]:g} in {samples}"
+        if len(y) == 1:
+            raise ValueError(f"{told}: there is nothing to learn")
+        warnings.warn(f"nothing can be learned: {told}, and so are predictions", UserWarning, stacklevel=6)
 
 
 class RealBooster(RegressorMixin, Booster):

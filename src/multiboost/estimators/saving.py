@@ -143,9 +143,9 @@ def estimator_of(model: Model, path):
             given["init"] = estimator_of(model.before.model, path)
         estimator = known(**given)
         estimator.check_parameters()
+        estimator._become(model, plan)
     except WRONG as error:
         raise ModelFileError(f"{path} is not a model that can be used here: {error}") from error
-    estimator._become(model, plan)
     return estimator
 
 

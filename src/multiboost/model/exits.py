@@ -12,7 +12,7 @@ from ..kernels.predict import LEAVES, TILE
 from ..kernels.team import Team
 from .ensemble import Ensemble
 from .policy import Policy
-from .rearranged import rounds_of
+from .rearranged import is_in_pieces, rounds_of
 
 # Tiles whose rows move together: the more, the fuller tiles stay, but their values should fit into a cache.
 _BLOCKS, _BLOCK_BYTES = (8, 32), 1 << 22
@@ -55,7 +55,7 @@ class Exits:
         policy : Policy
             By which rows may only leave.
         """
-        if ensemble.tiles is None or policy.exits is None:
+        if ensemble.tiles is None or policy.exits is None or not is_in_pieces(ensemble):
             return None
         ends = np.append(policy.exits, ensemble.n_rounds)
         pieces = [rounds_of(ensemble, np.arange(a, b)).tiles for a, b in pairwise([0, *ends.tolist()])]

@@ -12,6 +12,12 @@ from ..kernels.dtypes import NODE
 from .ensemble import CURVES, Ensemble
 
 
+def is_in_pieces(ensemble: Ensemble) -> bool:
+    """Whether tests and leaves of every term are in one piece; a file that is sound may have them in others."""
+    tests, leaves = _starts(ensemble)
+    return bool((np.diff(tests) >= 0).all() and (np.diff(leaves) > 0).all())
+
+
 def rounds_of(ensemble: Ensemble, rounds: Sequence[int] | np.ndarray) -> Ensemble:
     """Some rounds of an ensemble, in the order given, none of them twice.
 
@@ -23,6 +29,8 @@ def rounds_of(ensemble: Ensemble, rounds: Sequence[int] | np.ndarray) -> Ensembl
     """
     first = ensemble.first_term
     terms = _ranges(first[rounds], first[np.asarray(rounds) + 1])
+    if not is_in_pieces(ensemble):
+        raise ValueError("the base classifiers of this model are not stored one after the other")
     test_start, leaf_start = _starts(ensemble)
     tests = _ranges(test_start[terms], test_start[terms + 1])
     leaves = _ranges(leaf_start[terms], leaf_start[terms + 1])
@@ -126,7 +134,4 @@ def _starts(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     of_test = np.searchsorted(tests[1:], np.arange(n_tests), side="right")
     leaves = np.where(root < 0, ~root, n_leaves).astype(np.intp)
     np.minimum.at(leaves, of_test, np.where(ensemble.child < 0, ~ensemble.child, n_leaves).min(axis=1))
-    leaves = np.append(leaves, n_leaves)
-    if (np.diff(tests) < 0).any() or (np.diff(leaves) <= 0).any():
-        raise ValueError("the base classifiers of this model are not stored one after the other")
-    return tests, leaves
+    return tests, np.append(leaves, n_leaves)
