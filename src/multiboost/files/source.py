@@ -7,6 +7,7 @@ suffix and, where that says nothing, by the first bytes.
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -208,6 +209,8 @@ class Source:
         self.name = "standard input" if self._is_stdin else str(path)
         if not self._is_stdin and self.path.is_dir():  # before the suffix, which a folder has not
             raise FileError(self.name, _FOLDER)
+        if not self._is_stdin and not self.path.suffix and not self.path.exists():  # a folder was meant, perhaps
+            raise FileNotFoundError(errno.ENOENT, "No such file or folder", self.name)
         self.format = format_of(path, format)
         self._copy: Any = None
         self._compression = None if self._is_stdin else split_suffixes(path)[2]
