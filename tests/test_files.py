@@ -1027,7 +1027,7 @@ def test_folder_missing_file_and_permission(tmp_path, put):
         read_file(tmp_path / "nowhere.csv")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_batches(tmp_path / "nowhere.csv")  # at once, not with the first batch
-    with pytest.raises(FileNotFoundError, match="No such file or folder.*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"No such file or folder.*nowhere"):
         read_file(tmp_path / "nowhere")
     path = put("secret.csv", "a\n1\n")
     path.chmod(0)
