@@ -61,7 +61,8 @@ bench-regression: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.regression
 
 bench-saving: $(VENV)/.bench
-	$(BIN)/python -m benchmarks.saving
+	$(BIN)/python -m benchmarks.wide_sparse
+	$(BIN)/python -m benchmarks.saving $(BENCH_ARGS)
 
 bench-lean: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.lean $(BENCH_ARGS)

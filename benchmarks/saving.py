@@ -1,6 +1,6 @@
 """What samplers save: time to the error that training without them reaches, and on covertype to the best peer's.
 
-    python -m benchmarks.saving mnist isolet covertype sparse
+    python -m benchmarks.saving mnist isolet covertype
 
 Times are processor times of one thread, from the call of ``fit``, so with binning.  Test errors are known after every
 round from the finished model.  Each contestant is a cell, written when it is done: stop it at any time, it goes on.
@@ -20,7 +20,7 @@ from multiboost import Callback
 from multiboost.plugins import RowSampler
 from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance, Share, Trimming
 
-from . import data, wide_sparse
+from . import data
 from .cells import Cell, Results, run
 from .curve import Curve, log_rounds
 from .measure import error_of, version
@@ -28,7 +28,7 @@ from .ours import REAL, ours, warm_up
 from .peers import LightGBM, XGBoost
 
 RESULTS = data.PROJECT / "benchmarks" / "results" / "saving.json"
-PARTS = ("mnist", "isolet", "covertype", "sparse")
+PARTS = ("mnist", "isolet", "covertype")
 LEARNERS = {"mnist": "tree:50", "isolet": "tree:50", "covertype": "tree:1500"}
 ROUNDS = {"mnist": (200, 400), "isolet": (200, 400), "covertype": (60, 60)}  # of plain training, and of samplers
 PEERS = {LightGBM: 1000, XGBoost: 1000}  # rounds
@@ -159,9 +159,6 @@ def summary(name: str, results: Results) -> dict:
 
 def cells(name: str) -> Iterator[Cell]:
     """The contestants of a data set, and what follows from them."""
-    if name == "sparse":
-        yield Cell("sparse/defaults", {"threads": 1}, lambda _: wide_sparse.times())
-        return
     for key, parameters in samplers_of(name).items():
         rounds = ROUNDS[name][key != "plain"]
         settings = {"learner": LEARNERS[name], "rounds": rounds, **REAL, "samplers": repr(parameters)}

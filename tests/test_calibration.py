@@ -1,6 +1,7 @@
 """From scores to probabilities, against NumPy, SciPy, scikit-learn and fine grids."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from multiboost import AdaBoostMHClassifier, Calibrated, EarlyStopping, MultiBoostClassifier, evaluate, load_model
-from multiboost.boosting.auto import _better
+from multiboost.boosting import trial as trials
+from multiboost.boosting.auto import _better, _grown
 from multiboost.boosting.ruler import Ruler, median_margin
 from multiboost.boosting.trial import Trial
 from multiboost.calibration import (
@@ -708,3 +710,27 @@ class TestComparison:
         assert sum(part.target.n_rows for part in parts) == learned_from
         classes = np.concatenate([part.target.answers()[0][0] for part in parts])
         np.testing.assert_array_equal(np.bincount(classes), np.bincount(y))  # every row once
+
+    @pytest.mark.parametrize(("most", "learned_from"), [(15, 1500), (14, 600)])
+    def test_where_rounds_are_dear_fewer_rows_do(self, most, learned_from, monkeypatch):
+        """Dear are more columns times labels than a number, here of 5 columns and 3 labels."""
+        monkeypatch.setattr(trials, "_DEAR", most)
+        monkeypatch.setattr(trials, "_ENOUGH_DEAR", 500)
+        X, y = noisy(1500)
+        plan = MultiBoostClassifier("tree:4", 3, loss="logistic", learning_rate=0.1, subsample=1.0).fit(X, y).plan_
+        with Team(1) as team:
+            parts = Trial(Binned.of(as_table(X)), Target(recognise(y), y), 5000, team).out_of_fold(plan)
+        assert sum(part.target.n_rows for part in parts) == learned_from
+
+    @pytest.mark.parametrize(("is_dear", "leaves"), [(False, {20, 60}), (True, set())])
+    def test_larger_trees_are_tried_on_few_rows_unless_rounds_are_dear(self, is_dear, leaves):
+        asked = set()
+
+        def errors(plan):
+            asked.add(plan.base_learner.n_leaves)
+            return np.zeros(10)
+
+        trial = SimpleNamespace(team=None, is_dear=is_dear, errors=errors, errors_halfway=errors)
+        plan = MultiBoostClassifier("tree:20", 1, loss="exponential").fit(*noisy(100)).plan_
+        assert _grown(plan, SimpleNamespace(n_rows=6000), None, trial) == (plan, trial)
+        assert asked == leaves

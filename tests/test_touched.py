@@ -12,7 +12,7 @@ from multiboost.data.binned import Binned
 from multiboost.data.layout import Layout
 from multiboost.data.table import as_table
 from multiboost.kernels.compiler import OPTIONS
-from multiboost.kernels.criteria import bound_slopes, gain_bound
+from multiboost.kernels.criteria import bound_slopes, gain_bound, row_bound
 
 N, WORDS, CLASSES = 400, 600, 5
 bare = njit(**{key: value for key, value in OPTIONS.items() if key != "cache"})
@@ -108,7 +108,7 @@ def test_numbers(words):
 
 def test_deep_trees_without_room_for_histograms(words, monkeypatch):
     """Places of the pool run out, so that some leaves are added up and others subtracted."""
-    monkeypatch.setattr("multiboost.base.problem._POOL_BYTES", 120_000)
+    monkeypatch.setattr("multiboost.base.problem._POOL_TOUCHED", 120_000)
     monkeypatch.setattr("multiboost.base.tree._KEPT_TOUCHED", 8)
     same(boosting("tree:60"), *words)
 
@@ -120,10 +120,20 @@ def test_only_where_it_pays(words):
     assert touched(np.random.default_rng(0).normal(size=(N, 50))) == 0
 
 
+def test_one_thread_passes_over_the_rows_once(words):
+    X, y = words
+    binned = Binned.of(as_table(X))
+    blocks = [int((Layout(binned, 2400, n, coarse=True).blocks.block["touched"] > 0).sum()) for n in (1, 2)]
+    assert blocks[0] == 1 < blocks[1]
+    one, two = (fitted(boosting(n_jobs=n)(), True, X, y) for n in (1, 2))
+    assert one.model_.digest() == two.model_.digest()
+
+
 @bare
-def _bounds(parts, total, half, slopes, out):
+def _bounds(parts, total, half, slopes, out, weaker):
     bound_slopes("z", total, half, slopes)
     for k in range(out.size):
+        weaker[k] = row_bound(parts, k * total.size, slopes, total.size)
         out[k] = gain_bound("z", parts, k * total.size, slopes, half)
 
 
@@ -139,8 +149,10 @@ def test_bound_of_the_gain(n_labels):
         rest = np.zeros((2, half), np.int32)
         rest[:, :n_labels] = rng.integers(0, 10**6, (2, n_labels)) * (rng.random((2, n_labels)) < 0.9)
         total = parts.sum(axis=0, dtype=np.int32) + rest
-        found = np.empty(4)
-        _bounds(parts.reshape(-1), total.reshape(-1), half, np.empty(2 * half, np.float32), found)
+        found, weaker, slopes = np.empty(4), np.empty(4), np.empty(2 * half, np.float32)
+        _bounds(parts.reshape(-1), total.reshape(-1), half, slopes, found, weaker)
+        np.testing.assert_allclose(weaker, parts.reshape(4, -1).astype(float) @ slopes, rtol=1e-5)
+        assert (weaker >= found * (1 - 1e-5)).all()
 
         def score(a):
             return -2 * np.sqrt(np.prod(a.astype(float), axis=0)).sum()

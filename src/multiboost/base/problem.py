@@ -31,6 +31,7 @@ from .classifier import BaseClassifier
 _LIGHT, _LIGHT_NARROW, _NARROW = 2.0**-5, 2.0**-8, 40
 _PACKED = 0.5  # share of the columns up to which they are laid out anew for a round
 _POOL_BYTES = 96 << 20  # of histograms that wait for subtraction
+_POOL_TOUCHED = 20 << 20  # where most columns are searched only if touched: small children are soon added up anew
 _NO_RIDGE = 1e-6  # of least squares, in units of the mean weight of a row
 _WORTH_A_TEAM = 150_000  # additions of one pass below which one thread is faster
 
@@ -274,7 +275,7 @@ class Problem:
             row = payload.width * payload.dense.itemsize
             longest = max(row, bounds.payload.width * bounds.payload.dense.itemsize) if bounds is not None else row
             dtype, n_threads = payload.dense.dtype, self.team.n_threads
-            pool_bytes = _POOL_BYTES * row // longest
+            pool_bytes = (_POOL_TOUCHED if self.layout.mostly_touched else _POOL_BYTES) * row // longest
             keep, workspace = self.scratch.keep, self.layout.workspace
             tree = new_tree(0, n_leaves, blocks, payload.width, dtype, n_threads, pool_bytes, self.scratch.room)
             tree = tree._replace(spare=keep(("spare",), lambda: workspace.zeros(self.n_rows, ROW)))

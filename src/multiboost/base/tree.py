@@ -123,9 +123,7 @@ def _keep_rows(layout, payload) -> int:
     Building costs its samples' additions, subtraction the rows of the histogram, which are slow outside of the cache.
     Of touched columns these are only those that the smaller child touches, which is less than building costs.
     """
-    block = layout.blocks.block
-    searched = int((block["origin_end"] - block["origin"])[block["touched"] == 0].sum())
-    if searched < layout.blocks.n_rows // 2:
+    if layout.mostly_touched:
         return _KEPT_TOUCHED
     bytes_kept = layout.blocks.n_rows * payload.width * payload.dense.itemsize
     return int((1.0 if bytes_kept < 1 << 20 else 3.0) * layout.blocks.n_rows / max(1.0, layout.row_codes))

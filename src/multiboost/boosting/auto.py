@@ -250,8 +250,11 @@ def _better(one: Plan, other: Plan, trial: Trial) -> Plan:
 
 
 def _grown(plan: Plan, binned: Binned, target: Target, trial: Trial) -> tuple[Plan, Trial]:
-    """The plan with trees as large as the table is worth, and the last trial."""
-    n_rows, last = TRIAL_ROWS, trial
+    """The plan with trees as large as the table is worth, and the last trial.
+
+    Where rounds are dear the smallest sample is left out.
+    """
+    n_rows, last = TRIAL_ROWS * (_MORE_ROWS if trial.is_dear else 1), trial
     while n_rows <= min(binned.n_rows, _MOST_ROWS):
         try:
             trial = trial if n_rows == TRIAL_ROWS else Trial(binned, target, n_rows, trial.team)

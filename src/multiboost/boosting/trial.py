@@ -21,6 +21,7 @@ _ROUNDS = 50
 _FOLDS = 5  # all of them are held out in turn up to _FEW rows, else only the first
 _FEW = 1000
 _ENOUGH = 4000  # rows that are held out are enough for a calibration
+_DEAR, _ENOUGH_DEAR = 1 << 17, 2000  # columns times labels from which rounds are dear, and so many rows have to do
 
 
 @dataclass
@@ -59,6 +60,11 @@ class Trial:
         Folds that there are.
     n_rounds : int
         Of a comparison.
+
+    Attributes
+    ----------
+    is_dear : bool
+        Whether rounds take so long, for all the columns and labels, that only what a choice needs most is tried.
     """
 
     def __init__(
@@ -78,6 +84,7 @@ class Trial:
         self.team, self.n_rows, self._binned, self._n_rounds = team, binned.n_rows, binned, n_rounds
         self._target, self._labels = target, target.take(self._rows)
         self._of = min(of, self._rows.size)
+        self.is_dear = binned.n_columns * target.n_labels > _DEAR
         if n_folds is None:
             n_folds = of if self._rows.size <= _FEW else 1
         self.folds = self._folds(0, min(n_folds, self._of))
@@ -147,12 +154,12 @@ class Trial:
 
         Rows outside of the sample cost a prediction only.  Where there are none left, the other folds are held out.
         """
-        found, made = list(self._parts(plan)), len(self.folds)
+        found, made, enough = list(self._parts(plan)), len(self.folds), _ENOUGH_DEAR if self.is_dear else _ENOUGH
         rows = self._others[: max(0, _ENOUGH - sum(part.target.n_rows for part in found))]
         if rows.size:
             others = replace(self.folds[0], held_out=self._taken(rows), held_out_labels=self._target.take(rows))
             found.append(others.part(self._begun[plan.digest()][0], self.team))
-        while made < self._of and sum(part.target.n_rows for part in found) < _ENOUGH:
+        while made < self._of and sum(part.target.n_rows for part in found) < enough:
             fold = self._folds(made, made + 1)[0]
             try:
                 found.append(self._run(Run(plan, fold.binned, fold.labels, self.team), fold, self._n_rounds))

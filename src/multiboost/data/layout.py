@@ -60,6 +60,8 @@ class Layout:
         First bin of every histogram row.
     grouped : bool
         Whether bins of numbers share histogram rows.
+    mostly_touched : bool
+        Whether most histogram rows are of columns that are searched only where a leaf touches them.
     row_codes : float
         Mean number of stored codes per row: the work of one pass over the table.
     """
@@ -95,6 +97,8 @@ class Layout:
         self.first_bin = np.concatenate([np.zeros(0, np.intp), *(slot.first_bins() for slot in slots)])
         self.blocks = _packed(blocks, binned.n_rows, binned.workspace)
         self.grouped = any(slot.value_rows < slot.n_bins and not slot.of.nominal for slot in slots)
+        rows = self.blocks.block["origin_end"] - self.blocks.block["origin"]
+        self.mostly_touched = int(rows[self.blocks.block["touched"] == 0].sum()) < self.blocks.n_rows // 2
         self.row_codes = self.blocks.codes.size / max(1, binned.n_rows)
 
     def part(self, columns: np.ndarray) -> Layout:
@@ -276,8 +280,31 @@ def _dealt(slots: list[_Slot], row_bytes: int, n_threads: int) -> list[list[_Slo
             # Every block passes over the rows: with few columns that costs more than threads that wait.
             pieces = n_threads * (2 if len(alike) >= _TWO_BLOCKS * n_threads else 1)
             limit = min(limit, -(-sum(slot.n_codes for slot in alike) // pieces))
-        blocks += _filled(alike, limit)
+        else:
+            pieces = 1
+        blocks += _joined(_filled(alike, limit), pieces)
     return blocks
+
+
+def _joined(blocks: list[list[_Slot]], n_pieces: int) -> list[list[_Slot]]:
+    """Neighbouring blocks of which leaves touch few columns as one, up to a share of all codes.
+
+    A pass over a leaf's rows looks up where they begin in each block.  A histogram that is hardly touched need not fit
+    into the cache.
+    """
+    limit = min(_BLOCK_CODES, -(-sum(slot.n_codes for block in blocks for slot in block) // n_pieces))
+    joined: list[list[_Slot]] = []
+    size, before = _BLOCK_CODES, False
+    for block in blocks:
+        n_codes, touched = sum(slot.n_codes for slot in block), _leaves_touch_few(block)
+        if touched and before and size + n_codes <= limit:
+            joined[-1] += block
+            size += n_codes
+        else:
+            joined.append(block)
+            size = n_codes
+        before = touched
+    return joined
 
 
 def _filled(slots: list[_Slot], limit: int) -> list[list[_Slot]]:
@@ -336,14 +363,14 @@ def _block_records(blocks: list[list[_Slot]], n_rows: int) -> np.ndarray:
     record["origin"], record["origin_end"] = rows[:-1], rows[1:]
     record["nominal"] = [slot.of.nominal for slot in first]
     record["wide"] = [slot.is_wide for slot in first]
-    record["touched"] = [_leaves_touch_few(block, n_rows) for block in blocks]
+    record["touched"] = [_leaves_touch_few(block) for block in blocks]
     return record
 
 
-def _leaves_touch_few(block: list[_Slot], n_rows: int) -> bool:
+def _leaves_touch_few(block: list[_Slot]) -> bool:
     """Whether leaves look at touched columns only: a row has values in a small part of the block's columns."""
     plain = block[0].sparse and not block[0].of.nominal and block[0].shift == 0
-    return plain and _TOUCHED * sum(slot.n_stored for slot in block) <= n_rows * len(block)
+    return plain and _TOUCHED * sum(slot.n_stored for slot in block) <= block[0].n_rows * len(block)
 
 
 def _column_records(blocks: list[list[_Slot]], kept: list[bool], n_rows: int) -> np.ndarray:

@@ -69,7 +69,8 @@ class MultiBoostClassifier(LabelBooster):
                       least 100 rows to a leaf.  From 5000 rows on three times as many are tried, again and again,
                       on samples of up to 320 000 rows, and taken where they save enough.
     calibration       "matrix", for two classes "quadratic", learned from the held-out rows of this comparison; with
-                      more than 1000 rows the other fifths are held out, too, for this: up to 200 rounds on 4000 rows.
+                      more than 1000 rows also from rows outside of its sample, and where these are few the other
+                      fifths are held out, too, for this: up to 200 rounds on 4000 rows.
                       "margin" where nothing is compared, as for multi-label targets.
     subsample         0.8 with fewer than 5000 rows, else 1.  Multi-label targets and discrete votes: 1.
     ================  ==========================================================================================

@@ -206,6 +206,7 @@ def line_scores(typingctx, criterion, sums, n, extra_a, extra_b, total, ridge, f
 # f(T - A)) for each label, and f(T - A) >= (1 - s) f(T) where A <= s T.  So the gain is at most
 # 2 max(A- sqrt(T+ / T-), A+ sqrt(T- / T+)) - 2 f(A).  This is never negative and, as f is superadditive, the sum of
 # such bounds is a bound for every union of some of the parts.  Where T- or T+ is 0, so is f, and nothing is gained.
+# With a sum in place of the maximum, and without 2 f(A), it is a weaker one: the sum of a number for each row.
 
 
 @intrinsic(prefer_literal=True)
@@ -231,6 +232,28 @@ def bound_slopes(criterion, total, half, slopes):
             slopes[k] = slopes[half + k] = 0.0
 
 
+def _sum_of_groups(builder, n, of_group):
+    """Sum over 0 <= k < n of ``of_group(k, lanes)``, vectors of single precision."""
+    sums = {}
+    for lanes in (8, 4, 1):
+        kind = ir.VectorType(ir.FloatType(), lanes)
+        sums[lanes] = cgutils.alloca_once_value(builder, ir.Constant(kind, [0.0] * lanes))
+
+    def body(k, lanes):
+        builder.store(builder.fadd(builder.load(sums[lanes]), of_group(k, lanes)), sums[lanes])
+
+    in_groups(builder, n, body)
+    found = builder.load(sums[8])
+    for lanes in (4, 1):
+        while found.type.count > lanes:
+            half = found.type.count // 2
+            mask = ir.VectorType(ir.IntType(32), half)
+            low, high = (ir.Constant(mask, list(range(first, first + half))) for first in (0, half))
+            found = builder.fadd(*(builder.shuffle_vector(found, found, part) for part in (low, high)))
+        found = builder.fadd(found, builder.load(sums[lanes]))
+    return builder.fpext(builder.extract_element(found, ir.Constant(ir.IntType(32), 0)), _DOUBLE)
+
+
 @intrinsic(prefer_literal=True)
 def gain_bound(typingctx, criterion, histogram, at, slopes, half):
     """What rows that sum to histogram[at : at + 2 half] can gain at most by being cut off, by slopes of their node."""
@@ -239,13 +262,9 @@ def gain_bound(typingctx, criterion, histogram, at, slopes, half):
 
     def codegen(context, builder, signature, args):
         _, histogram, at, slopes, half = args
-        kinds, found = signature.args, cgutils.alloca_once_value(builder, _DOUBLE(0.0))
-        sums = {}
-        for lanes in (8, 4, 1):
-            kind = ir.VectorType(ir.FloatType(), lanes)
-            sums[lanes] = cgutils.alloca_once_value(builder, ir.Constant(kind, [0.0] * lanes))
+        kinds = signature.args
 
-        def body(k, lanes):
+        def of_group(k, lanes):
             parts, kept = [], None
             for i in (k, builder.add(half, k)):
                 slope = load(context, builder, kinds[3], slopes, i, lanes)
@@ -254,16 +273,30 @@ def gain_bound(typingctx, criterion, histogram, at, slopes, half):
                 parts.append(builder.fmul(sum_, slope))
                 kept = sum_ if kept is None else _sqrt(builder, builder.fmul(kept, sum_))
             larger = builder.select(builder.fcmp_ordered(">", *parts), *parts)
-            gain = builder.fsub(larger, builder.fadd(kept, kept))
-            builder.store(builder.fadd(builder.load(sums[lanes]), gain), sums[lanes])
+            return builder.fsub(larger, builder.fadd(kept, kept))
 
-        in_groups(builder, half, body)
-        for place in sums.values():
-            part = builder.fpext(sum_of(builder, builder.load(place), builder.fadd), _DOUBLE)
-            builder.store(builder.fadd(builder.load(found), part), found)
-        return builder.load(found)
+        return _sum_of_groups(builder, half, of_group)
 
     return types.float64(criterion, histogram, types.intp, slopes, types.intp), codegen
+
+
+@intrinsic
+def row_bound(typingctx, dense, at, slopes, n):
+    """The part of one row in the weaker bound: the sum of dense[at + k] slopes[k] over the n numbers that it has."""
+
+    def codegen(context, builder, signature, args):
+        dense, at, slopes, n = args
+        kinds = signature.args
+
+        def of_group(k, lanes):
+            slope = load(context, builder, kinds[2], slopes, k, lanes)
+            return builder.fmul(
+                slope, builder.sitofp(load(context, builder, kinds[0], dense, builder.add(at, k), lanes), slope.type)
+            )
+
+        return _sum_of_groups(builder, n, of_group)
+
+    return types.float64(dense, types.intp, slopes, types.intp), codegen
 
 
 @cache

@@ -21,6 +21,7 @@ from numba import from_dtype, typeof, types
 from .blocks import BLOCK, COLUMN, Blocks
 from .calls import Calls, call, has
 from .compiler import ONCE, OPTIONS, compiled, njit
+from .criteria import bound_slopes, has_bound
 from .dtypes import COARSE, CODE, FINE, NODE, SIGN
 from .edge import ROUNDED, new_bounds
 from .edge_search import begin_bounds, bound_numbers, search_candidates
@@ -33,7 +34,7 @@ from .partition import partition
 from .scan import leaf_score, scan_block, scan_fine, scan_rows, scan_rows_of_one
 from .subset import NOMINAL, NUMERIC, keep_set, search_nominal
 from .team import barrier, new_sync, next_item
-from .touched import scan_touched, subtract_touched, sum_touched
+from .touched import list_touched, scan_touched, subtract_touched, sum_touched
 from .warm import wait
 
 
@@ -181,14 +182,19 @@ def _searches(criterion, one_label):
         lists, first, base = tree.touched, tree.node[tree.new[0]], blocks.block[b].origin * payload.width
         node, total = tree.node[tree.new[k]], tree.total[tree.new[k]]
         histogram = tree.pool[node.place]
-        if k == 1 and tree.plan[0].subtract != 0:
+        slopes, bounds, subtracted = lists.slopes[tid], lists.bounds[tid], k == 1 and tree.plan[0].subtract != 0
+        if has_bound(criterion):
+            bound_slopes(criterion, total, payload.half, slopes)
+        if has_bound(criterion) or not subtracted:
+            list_touched(criterion, blocks, b, payload, rows, node.start, node.drawn, lists, node.place, slopes, bounds)
+        if subtracted:
             subtract_touched(blocks, b, payload.width, histogram, tree.pool[first.place], base, lists, first.place)
         else:
             sum_touched(blocks, b, payload, loops, rows, node.start, node.drawn, histogram, base, lists, node.place)
         found = tree.found[k, b]
         found.score, found.slot, found.bin, found.missing_right = scan_touched(
             criterion, blocks, b, open_to(tree, tree.new[k]), ridge, payload.half, total, node.score, histogram, base,
-            lists, node.place, lists.slopes[tid], scratch, tree.found_left[k, b],
+            lists, node.place, slopes, bounds, scratch, tree.found_left[k, b],
         )  # fmt: skip
 
     def nominals(tid, b, k, subsets, blocks, payload, loops, ridge, rows, tree, scratch):
