@@ -101,7 +101,7 @@ def bad(cli, tmp_path):
 
 def command(*words) -> list[str]:
     """A command in a process of its own."""
-    return [sys.executable, "-c", "from multiboost.cli.app import main; main()", *map(str, words)]
+    return [sys.executable, "-m", "multiboost", *map(str, words)]
 
 
 def environment() -> dict[str, str]:

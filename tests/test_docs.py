@@ -77,7 +77,7 @@ def test_page(page, tmp_path):
     (tmp_path / "page.py").write_text(PRELUDE + "\nprint('----', flush=True)\n".join(code for code, _ in examples))
     commands = tmp_path / "bin"
     commands.mkdir()
-    run = "-c 'from multiboost.cli.app import main; main()'"
+    run = "-m multiboost"
     for name, words in {"multiboost": run, "python": ""}.items():
         (commands / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
         (commands / name).chmod(0o755)

@@ -353,6 +353,8 @@ class TestPieces:
         assert 1.0 in log_ticks(1e-16, 1e14)
         assert len(log_ticks(1e-16, 1e14)) <= 8
         assert log_ticks(0.6, 0.95)[0] == 0.6
+        # More than two decades without three powers of ten in them.
+        assert log_ticks(0.0102, 3.2) == pytest.approx([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2])
 
     def test_numbers_for_people(self):
         assert number(None) == percent(None) == "\u2013"
@@ -360,6 +362,9 @@ class TestPieces:
         assert number(0.12345) == "0.123"
         assert number(6.18e-16) == "6.18\u00b710\u207b\u00b9\u2076"
         assert number(1e14) == "10\u00b9\u2074"
+        assert number(53_512.3) == "53500"
+        assert number(1_234_567) == "1234567"
+        assert number(-2.5e6 - 0.5) == "\u22122500000"
         assert percent(0.0) == "0\u00a0%"
         assert percent(0.0163) == "1.63\u00a0%"
         assert short("x" * 100).endswith("\u2026")

@@ -242,6 +242,36 @@ def test_nothing_scrolls_sideways(browser, pages, name, width):
     assert max(letters) <= 20, "no picture is blown up"
 
 
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [390, 1200])
+def test_words_are_inside_of_their_pictures(browser, pages, name, width):
+    """No tick and no name is cut off, and none lies on another one of its side."""
+    visit(browser, pages, name, width)
+    cut, crossed = browser.execute_script(
+        """
+        const cut = [], crossed = [];
+        for (const svg of document.querySelectorAll("svg")) {
+          const box = svg.getBoundingClientRect();
+          const words = [...svg.querySelectorAll("text")].filter((e) => e.textContent.trim());
+          const boxes = words.map((e) => e.getBoundingClientRect());
+          words.forEach((e, i) => {
+            if (boxes[i].left < box.left - 1 || boxes[i].right > box.right + 1) cut.push(e.textContent);
+            for (let k = 0; k < i; k += 1) {
+              const [a, b] = [boxes[i], boxes[k]];
+              const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+              const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+              if (wide > 1 && high > 0.35 * Math.min(a.height, b.height))
+                crossed.push([svg.dataset.chart, e.textContent, words[k].textContent]);
+            }
+          });
+        }
+        return [cut, crossed];
+        """
+    )
+    assert cut == []
+    assert crossed == []
+
+
 def test_paper(browser, pages):
     for name in ("trees", "stumps"):
         visit(browser, pages, name, PAPER, media="print", dark=True)

@@ -985,7 +985,11 @@ class TestCommandLine:
         ("line", "count"),
         [
             *(pytest.param(line, 1, id=" ".join(line)) for line in FAILURES + MORE_FAILURES),
-            *(pytest.param(line, 200, id=f"200 times {line[0]}", marks=pytest.mark.slow) for line in FAILURES),
+            *(
+                pytest.param(line, 100, id=f"{line[0]}, {part} hundred times", marks=pytest.mark.slow)
+                for line in FAILURES
+                for part in ("first", "second")
+            ),
         ],
     )
     def test_quick_failures_end_with_code_two(self, folder, line, count):

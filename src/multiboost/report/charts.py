@@ -9,7 +9,7 @@ from ..evaluation.dependence import Dependence
 from ..evaluation.evaluation import LabelEvaluation
 from ..evaluation.learning import LearningCurves
 from ..evaluation.shapes import Shape
-from .markup import Html, join, number, percent, short, tag
+from .markup import Html, capital, join, number, percent, short, tag
 from .svg import Axes, linear_ticks
 
 N_COLOURS = 8
@@ -54,7 +54,7 @@ def error_curves(curves: LearningCurves) -> Html:
         axes.line(curves.rounds, values, class_, name=name)
     ends = ", ".join(f"{name} {percent(values[0])} to {percent(values[-1])}" for _, name, values in shown)
     cut = any(v is not None and v > top for _, _, values in shown for v in values)
-    caption = f"{curves.measure.capitalize()} after each round." + (" The first rounds lie above." if cut else "")
+    caption = f"{capital(curves.measure)} after each round." + (" The first rounds lie above." if cut else "")
     return figure(
         axes.svg(f"Line chart of the {curves.measure} over {curves.rounds[-1]} rounds: {ends}", "error", clip=True),
         caption,
@@ -273,7 +273,7 @@ def _rows_of_dots(rows: list, names: list[str], labels: list[int], span, chart: 
     line = 15.0
     height = 10 + line * len(rows) + 26
     # The vertical axis runs backwards: the first row is on top.
-    axes = Axes(span, (len(rows), 0), width=320, height=height, left=104, right=10, top=6, bottom=24)
+    axes = Axes(span, (len(rows), 0), width=320, height=height, left=122, right=10, top=6, bottom=24)
     bottom = axes.top + axes.inner_height
     for value in linear_ticks(span[0], span[1], 4):
         x = f"{axes.px(value):.2f}"

@@ -10,9 +10,11 @@ from .charts import multiples
 from .columns import columns, dependence, shapes
 from .findings import MOST_LABELS, Findings
 from .lean import lean
-from .markup import Html, join, number, percent, short, tag
-from .parts import between, cards, left_out, methods, numbers, section, table
+from .markup import Html, capital, join, number, percent, short, tag
+from .parts import between, caption_of, cards, left_out, methods, numbers, section, table
 from .sections import VALUES, learning, model_and_data, rules, verdict
+
+_WIDE = 18  # classes of a matrix whose cells are small
 
 
 def sentence(f: Findings) -> str:
@@ -84,7 +86,7 @@ def confusion(f: Findings) -> Html:
     for t in f.tasks:
         task = e.tasks[t]
         if len(f.tasks) > 1:
-            content.append(tag("h3", f"{task.name.capitalize()}: error {percent(task.error)}"))
+            content.append(tag("h3", f"{capital(task.name)}: error {percent(task.error)}"))
         content += [_matrix(task), _by_class(task)]
     content.append(left_out(len(e.tasks) - len(f.tasks), "tasks", "those with the largest errors are shown"))
     return section("confusion", "Confusion", *content)
@@ -118,7 +120,8 @@ def _matrix(task: TaskEvaluation) -> Html:
         tag("th", "error", scope="col", class_="sum"),
     )
     caption = "Rows of each class, and what they were called" + (f", {task.name}" if task.name else "")
-    inner = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows), class_="matrix")
+    size = "matrix dense" if len(shown) > _WIDE else "matrix"
+    inner = tag("table", caption_of(caption), tag("thead", head), tag("tbody", *rows), class_=size)
     return join(
         [
             tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption),

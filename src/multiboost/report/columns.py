@@ -38,7 +38,9 @@ def columns(f: Findings) -> Html:
         tag("p", words) if f.permutations else None,
         table("Importance of the columns", head, rows, class_="bars", numeric=(2, 3, 4)),
         left_out(len(f.importances) - len(shown), "columns", "the most important are shown"),
-        tag("p", f"{unused} columns are not used by any cut.", class_="quiet") if unused else None,
+        tag("p", f"{unused} {'column is' if unused == 1 else 'columns are'} not used by any cut.", class_="quiet")
+        if unused
+        else None,
         *_utilities(f),
     )
 

@@ -67,6 +67,8 @@ class Words:
         What votes mean.
     said : str
         What the model says of a row.
+    value : str
+        What a row holds of a target whose values are counted.
     """
 
     target: str
@@ -74,6 +76,7 @@ class Words:
     score: str
     votes: str
     said: str
+    value: str = "class"
 
 
 @dataclass
@@ -266,7 +269,9 @@ def _number_words(e: RegressionEvaluation) -> Words:
 
 def _ranking_words(e: RankingEvaluation) -> Words:
     score = "the score of a document" if e.kind == "ranking" else "the score of a grade"
-    return Words(f"rankings of {e.n_queries} queries", "grades", score, "A vote moves a score up or down.", "score")
+    return Words(
+        f"rankings of {e.n_queries} queries", "grades", score, "A vote moves a score up or down.", "score", "grade"
+    )
 
 
 _PARTS: dict[type, _Part] = {

@@ -69,6 +69,12 @@ def short(name, at_most: int = _LONGEST) -> str:
     return name if len(name) <= at_most else f"{name[: at_most - 1]}\u2026"
 
 
+def capital(words: str) -> str:
+    """Words with a large letter at their beginning; the others stay."""
+    return words[:1].upper() + words[1:]
+
+
+_PLAIN = 1e7  # numbers below are written without powers of ten
 _RAISED = str.maketrans("0123456789-", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b")
 
 
@@ -77,9 +83,11 @@ def number(value, digits: int = 3) -> str:
     if value is None:
         return "\u2013"
     value = float(value)
-    if value.is_integer() and abs(value) < 1e5:
+    if value.is_integer() and abs(value) < _PLAIN:
         return str(int(value)).replace("-", "\u2212")
     size, _, power = f"{value:.{digits}g}".partition("e")
+    if power and 1.0 <= abs(value) < _PLAIN:
+        size, power = f"{float(f'{size}e{power}'):.0f}", ""
     size = size.replace("-", "\u2212")
     if not power:
         return size

@@ -22,8 +22,13 @@ def table(caption: str, head: list, rows: list[list], *, class_: str | None = No
         cells = [tag("th", row[0], scope="row")]
         cells += [tag("td", cell, class_="n" if k in numeric else None) for k, cell in enumerate(row[1:], start=1)]
         body.append(tag("tr", *cells))
-    inner = tag("table", tag("caption", caption), tag("thead", header), tag("tbody", *body), class_=class_)
+    inner = tag("table", caption_of(caption), tag("thead", header), tag("tbody", *body), class_=class_)
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def caption_of(caption: str) -> Html:
+    """What a table is; in a box that scrolls it stays as wide as the page."""
+    return tag("caption", tag("span", caption))
 
 
 def pairs(title: str, entries) -> Html:

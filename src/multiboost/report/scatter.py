@@ -20,7 +20,7 @@ def _span(*values: list[float]) -> tuple[float, float]:
 def predicted_against_true(dots: Dots, name: str, chart: str) -> Html:
     """A dot for each row; on the diagonal predictions are right."""
     span = _span(dots.predicted, dots.true)
-    axes = Axes(span, span, width=330, height=300, left=56).frame("predicted", "true", about=4)
+    axes = Axes(span, span, width=330, height=300, left=70).frame("predicted", "true", about=4)
     axes.line(span, span, "diagonal")
     axes.points(dots.predicted, dots.true, "s0", name="predicted")
     return axes.svg(f"Predicted against true numbers{_of(name)}, {len(dots.row)} rows", chart)
@@ -29,7 +29,7 @@ def predicted_against_true(dots: Dots, name: str, chart: str) -> Html:
 def residuals_against_predicted(dots: Dots, name: str, chart: str) -> Html:
     """What is left, over what was predicted."""
     rest = [t - p for t, p in zip(dots.true, dots.predicted, strict=True)]
-    axes = Axes(_span(dots.predicted), _span(rest, [0.0]), width=330, height=300, left=56)
+    axes = Axes(_span(dots.predicted), _span(rest, [0.0]), width=330, height=300, left=70)
     axes.frame("predicted", "true \u2212 predicted", about=4)
     axes.rule(y=0.0)
     axes.points(dots.predicted, rest, "s1", name="residual")

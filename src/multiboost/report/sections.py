@@ -40,17 +40,14 @@ def model_and_data(f: Findings) -> Html:
         entries.append((f"unknown {f.words.answers}", percent(d.unknown)))
     shares = None
     if d.classes:
+        several = {"class": "Classes", "grade": "Grades"}[f.words.value]
         most = sorted(d.classes, key=lambda c: -c[1])
         top = most[0][1] or 1.0
         rows = [[short(name), bar(share / top), percent(share)] for name, share in most[:MOST_LABELS]]
-        shares = join(
-            [
-                table("Classes of the rows", ["class", Html("<span class=\"hidden\">share as a bar</span>"), "share"],
-                      rows, class_="bars", numeric=(2,)),
-                left_out(len(most) - MOST_LABELS, "classes", f"the {MOST_LABELS} most frequent are shown"),
-            ]
-        )  # fmt: skip
-        shares = numbers("Classes", shares) if len(d.classes) > 6 else shares
+        head = [f.words.value, Html('<span class="hidden">share as a bar</span>'), "share"]
+        more = left_out(len(most) - MOST_LABELS, several.lower(), f"the {MOST_LABELS} most frequent are shown")
+        shares = join([table(f"{several} of the rows", head, rows, class_="bars", numeric=(2,)), more])
+        shares = numbers(several, shares) if len(d.classes) > 6 else shares
     left = join([pairs("Origin", f.origin), pairs("Data", entries)])
     return section(
         "model", "Model and data", tag("div", pairs("Model", f.settings), tag("div", left), class_="two"), shares

@@ -13,6 +13,8 @@ import numpy as np
 
 from .markup import Html, join, number, tag
 
+_LETTER = 6.8  # width of a digit, about
+
 
 def linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers from ``low`` to ``high``."""
@@ -31,9 +33,12 @@ def log_ticks(low: float, high: float) -> list[float]:
     few = math.log10(high / low) < 2.5
     step = max(1, math.ceil((last - first) / 6))
     first = math.floor(first / step) * step
-    marks = [m * 10.0**e for e in range(first, last + 1, step) for m in ((1, 2, 5) if few else (1,))]
-    marks = [m for m in marks if low * (1 - 1e-9) <= m <= high * (1 + 1e-9)]
-    return marks if len(marks) >= 3 else [m for m in linear_ticks(low, high) if m > 0]
+    for parts in [(1, 2, 5)] if few else [(1,), (1, 2, 5)]:
+        marks = [m * 10.0**e for e in range(first, last + 1, step) for m in parts]
+        marks = [m for m in marks if low * (1 - 1e-9) <= m <= high * (1 + 1e-9)]
+        if len(marks) >= 3:
+            return marks
+    return [m for m in linear_ticks(low, high) if m > 0]
 
 
 def tick_text(value: float, percent: bool = False) -> str:
@@ -84,7 +89,9 @@ class Axes:
         for value in x_ticks if x_ticks is not None else linear_ticks(self.x[0], self.x[1], about):
             at = self.px(value)
             self.below.append(tag("line", class_="tick", x1=_n(at), x2=_n(at), y1=_n(bottom), y2=_n(bottom + 4)))
-            self._letter(tick_text(value, percent_x), at, bottom + 15, "middle")
+            said = tick_text(value, percent_x)
+            half = _LETTER / 2 * len(said)
+            self._letter(said, max(half, min(at, self.width - half)), bottom + 15, "middle")  # inside of the picture
         for value in log_ticks(*self.y) if self.log_y else linear_ticks(self.y[0], self.y[1], about):
             at = self.py(value)
             self.below.append(tag("line", class_="grid", x1=_n(self.left), x2=_n(right), y1=_n(at), y2=_n(at)))
