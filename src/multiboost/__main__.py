@@ -17,11 +17,15 @@ def program() -> None:
     try:
         main()
     except SystemExit as end:
+        code = 0 if end.code is None else end.code
+        if not isinstance(code, int):  # as Python itself does it
+            print(code, file=sys.stderr)
+            code = 1
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):  # nobody is left to read, or it is closed
                 stream.flush()
-        os._exit(end.code if isinstance(end.code, int) else 1)
+        os._exit(code)
 
 
 if __name__ == "__main__":
