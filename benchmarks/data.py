@@ -338,6 +338,13 @@ def arff(name: str) -> tuple[np.ndarray, np.ndarray]:
     return rows[:, :-1], np.unique(rows[:, -1], return_inverse=True)[1]
 
 
+def plants(seed: int = 0) -> Split:
+    """One hundred species of plants by the texture of their leaves, 500 of 1599 for test."""
+    attributes, rows = read_arff(file_of("multiclass", "one-hundred-plants-texture.arff"))
+    assert attributes[-1].values is not None
+    return divide(rows[:, :-1], rows[:, -1].astype(int), len(rows) - 500, seed)
+
+
 def frame_of(attributes: list[Attribute], rows: np.ndarray) -> pd.DataFrame:
     """A data frame of ARFF rows: nominal attributes as categories, all declared ones, and ``?`` as missing."""
     import pandas as pd

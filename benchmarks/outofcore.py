@@ -111,7 +111,7 @@ def ours(given) -> dict:
     watcher = _watcher(given.kill_at)
     checkpoint = given.folder / "run.mb"
     begin = time.process_time()
-    clf = MultiBoostClassifier(**TREE, n_estimators=given.rounds, n_jobs=1)
+    clf = MultiBoostClassifier(**TREE, n_estimators=given.rounds, n_jobs=given.threads)
     clf.fit(
         given.folder / "rows", target="y", memory=given.memory, workspace=given.folder, callbacks=[watcher],
         checkpoint=checkpoint, checkpoint_every=given.every, resume=True,
@@ -141,7 +141,7 @@ def tenth(given) -> dict:
     parts = [rows_of(part, min(FILE_ROWS, n - first)) for part, first in enumerate(range(0, n, FILE_ROWS))]
     x, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     begin = time.process_time()
-    clf = MultiBoostClassifier(**TREE, n_estimators=given.rounds, n_jobs=1).fit(x, y)
+    clf = MultiBoostClassifier(**TREE, n_estimators=given.rounds, n_jobs=given.threads).fit(x, y)
     x, y_test = unseen_rows()
     return {"rows": n, "seconds": time.process_time() - begin, "error": float(np.mean(clf.predict(x) != y_test))}
 
@@ -173,11 +173,11 @@ def xgboost(given) -> dict:
             self.at = 0
 
     begin = time.process_time()
-    data = xgb.ExtMemQuantileDMatrix(Files(), max_bin=256, nthread=1)
+    data = xgb.ExtMemQuantileDMatrix(Files(), max_bin=256, nthread=given.threads)
     prepared = time.process_time()
     parameters = {
         "objective": "multi:softprob", "num_class": CLASSES, "tree_method": "hist", "max_leaves": 20, "max_depth": 0,
-        "grow_policy": "lossguide", "eta": 0.3, "nthread": 1, "max_bin": 256,
+        "grow_policy": "lossguide", "eta": 0.3, "nthread": given.threads, "max_bin": 256,
     }  # fmt: skip
     marks = [prepared]
 
@@ -223,6 +223,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--peer-rounds", type=int, default=5)
     parser.add_argument("--memory", default="1.5GB")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--every", type=float, default=120.0)
     parser.add_argument("--folder", type=Path, required=True, help="a new folder; it is removed at the end")
     parser.add_argument("--stage", choices=STAGES)

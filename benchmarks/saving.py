@@ -1,9 +1,11 @@
 """What samplers save: time to the error that training without them reaches, and on covertype to the best peer's.
 
-    python -m benchmarks.saving mnist isolet covertype
+    python -m benchmarks.saving mnist isolet covertype plants many
 
 Times are processor times of one thread, from the call of ``fit``, so with binning.  Test errors are known after every
-round from the finished model.  Each contestant is a cell, written when it is done: stop it at any time, it goes on.
+round from the finished model.  What draws at random runs with several seeds, and its errors and seconds are their
+means: with one seed an error is reached by chance.  Each contestant is a cell, written when it is done: stop it at any
+time, it goes on.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 
 from multiboost import Callback
 from multiboost.plugins import RowSampler
-from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance, Share, Trimming
+from multiboost.samplers import EXP3P, UCB, Heaviest, Lazy, MinimalVariance, RandomLabels, Share, Trimming
 
 from . import data
 from .cells import Cell, Results, run
@@ -28,9 +30,12 @@ from .ours import REAL, ours, warm_up
 from .peers import LightGBM, XGBoost
 
 RESULTS = data.PROJECT / "benchmarks" / "results" / "saving.json"
-PARTS = ("mnist", "isolet", "covertype")
-LEARNERS = {"mnist": "tree:50", "isolet": "tree:50", "covertype": "tree:1500"}
-ROUNDS = {"mnist": (200, 400), "isolet": (200, 400), "covertype": (60, 60)}  # of plain training, and of samplers
+PARTS = ("mnist", "isolet", "covertype", "plants", "many")
+LEARNERS = {"mnist": "tree:50", "isolet": "tree:50", "covertype": "tree:1500", "plants": "tree:100", "many": "tree:100"}
+ROUNDS = {
+    "mnist": (200, 400), "isolet": (200, 400), "covertype": (60, 60), "plants": (100, 200), "many": (30, 60),
+}  # fmt: skip  # of plain training, and of samplers
+SEEDS = {"mnist": 3, "isolet": 3, "covertype": 1, "plants": 5, "many": 1}
 PEERS = {LightGBM: 1000, XGBoost: 1000}  # rounds
 
 
@@ -66,7 +71,10 @@ class Clock(Callback):
 
 @lru_cache(maxsize=1)
 def split_of(name: str) -> data.Split:
-    """A data set; all rows of covertype, a tenth of them for test."""
+    """A data set; all rows of covertype, a tenth of them for test; "many": 300 generated classes."""
+    if name == "many":
+        X, y = data.generated(40_000, 20, 300)
+        return data.Split(X[:30_000], y[:30_000], X[30_000:], y[30_000:])
     if name != "covertype":
         return getattr(data, name)()
     n = 581_012
@@ -75,6 +83,12 @@ def split_of(name: str) -> data.Split:
 
 def samplers_of(name: str) -> dict[str, dict]:
     """Parameters of each contestant, by name; bandits pull a tenth of the columns."""
+    if name in ("plants", "many"):
+        found: dict[str, dict] = {"plain": {}}
+        for share in (0.25, 0.1, 0.04):
+            found[f"heaviest {share}"] = {"label_sampler": Heaviest(share)}
+            found[f"random {share}"] = {"label_sampler": RandomLabels(share)}
+        return found
     n_columns = {"mnist": 784, "isolet": 617, "covertype": 54}[name]
     pulls = max(2, n_columns // 10)
     common: dict[str, dict] = {
@@ -93,8 +107,11 @@ def samplers_of(name: str) -> dict[str, dict]:
         "lazy 0.1, mvs 0.2": {"column_sampler": Lazy(0.1), "row_sampler": MinimalVariance(0.2)},
         "lazy 0.1, trimming 0.9": {"column_sampler": Lazy(0.1), "row_sampler": Trimming()},
         "lazy 0.3, trimming 0.9": {"column_sampler": Lazy(0.3), "row_sampler": Trimming()},
+        "lazy 0.1, 24 bins": {"column_sampler": Lazy(0.1), "max_bins": 24},
         "ucb": {"column_sampler": UCB(pulls)},
         "exp3p": {"column_sampler": EXP3P(pulls)},
+        "ucb, nodes": {"column_sampler": UCB(max(2, pulls // 8), per="node")},
+        "exp3p, nodes": {"column_sampler": EXP3P(max(2, pulls // 8), per="node")},
         **common,
     }
 
@@ -106,12 +123,17 @@ def curve_of(name: str, rounds: int, parameters: dict) -> dict:
     if "row_sampler" not in given:
         given["subsample"] = 1.0
     warm_up(split.X, split.y, base_learner=LEARNERS[name], calibration=None, **given)
-    clock = Clock()
-    model = ours(LEARNERS[name], rounds, threads=1, calibration=None, **given)
-    model.fit(split.X, split.y, callbacks=[clock])
-    errors = [error_of(predicted, split.y_test) for predicted in model.staged_predict(split.X_test)]
-    print(f"{name}, {clock.seconds[-1]:.1f} s, {errors[-1]:.2f} %, {parameters}", flush=True)
-    return {"curve": Curve.of(range(1, len(errors) + 1), clock.seconds, errors)._asdict()}
+    seconds, errors = [], []
+    for seed in range(SEEDS[name] if parameters else 1):
+        clock = Clock()
+        model = ours(LEARNERS[name], rounds, threads=1, calibration=None, random_state=seed, **given)
+        model.fit(split.X, split.y, callbacks=[clock])
+        seconds.append(clock.seconds)
+        errors.append([error_of(predicted, split.y_test) for predicted in model.staged_predict(split.X_test)])
+        print(f"{name}, {clock.seconds[-1]:.1f} s, {errors[-1][-1]:.2f} %, {parameters}, seed {seed}", flush=True)
+    means = np.mean(seconds, axis=0).tolist(), np.mean(errors, axis=0).tolist()
+    spread = [[found[-1] for found in errors], [found[-1] for found in seconds]]
+    return {"curve": Curve.of(range(1, rounds + 1), *means)._asdict(), "last of each seed": spread}
 
 
 def peer_of(name: str, peer, rounds: int) -> dict:
@@ -162,6 +184,7 @@ def cells(name: str) -> Iterator[Cell]:
     for key, parameters in samplers_of(name).items():
         rounds = ROUNDS[name][key != "plain"]
         settings = {"learner": LEARNERS[name], "rounds": rounds, **REAL, "samplers": repr(parameters)}
+        settings["seeds"] = SEEDS[name] if parameters else 1
         yield Cell(f"{name}/{key}", settings, lambda _, r=rounds, p=parameters: curve_of(name, r, p))
     after = [f"{name}/{key}" for key in samplers_of(name)]
     if name == "covertype":

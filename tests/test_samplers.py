@@ -24,6 +24,8 @@ COLUMNS = {
     "ucb": UCB(2),
     "exp3p": EXP3P(3, eta=3.0),
     "groups": UCB(1, 3),
+    "ucb nodes": UCB(2, per="node"),
+    "exp3p nodes": EXP3P(2, group=2, per="node"),
 }
 
 
@@ -45,11 +47,12 @@ class Seen(Callback):
     """Notes what every round has drawn, and what was learned of it."""
 
     def __init__(self):
-        self.columns, self.terms, self.pulled, self.learned, self.times = [], [], [], [], []
+        self.columns, self.dags, self.cuts, self.pulled, self.learned, self.times = [], [], [], [], [], []
 
     def after_round(self, run):
         self.columns.append(run.drawn_columns)
-        self.terms.append([term.feature for term in run.h.terms])
+        self.dags.append(run.h.terms)
+        self.cuts.append(run.h.cuts())
         self.times.append(run.times)
         if hasattr(run.columns, "count"):
             self.pulled.append(run.columns._pulled)
@@ -117,12 +120,13 @@ def test_lazy_draws_so_many_columns_and_nodes_keep_to_theirs():
     drawn = np.array(seen.columns)
     assert set(drawn.sum(axis=1)) == {3}
     assert len(np.unique(drawn, axis=0)) > 15
-    assert all(mask[terms[0]].all() for mask, terms in zip(drawn, seen.terms, strict=True))
+    assert all(mask[dags[0].feature].all() for mask, dags in zip(drawn, seen.dags, strict=True))
     for learner in ("product:2", "tree:3"):
         seen = Seen()
         clf = MultiBoostClassifier(learner, 25, loss="exponential", subsample=1.0, column_sampler=Lazy(2, "node"))
         clf.fit(X, y, callbacks=[seen])
-        for masks, terms in zip(seen.columns, seen.terms, strict=True):
+        for masks, dags in zip(seen.columns, seen.dags, strict=True):
+            terms = [dag.feature for dag in dags]
             assert (masks.sum(axis=1) == 2).all()
             if learner == "product:2":
                 assert all(masks[k, term[0]] for k, term in enumerate(terms))
@@ -240,9 +244,9 @@ def test_trimming_keeps_the_heaviest():
     rng = np.random.default_rng(1)
 
     class Fake:
-        n_samples, pull = 200, rng.normal(size=(200, 3)) ** 5
+        n_samples, weight_of_rows = 200, np.abs(rng.normal(size=200)) ** 5
 
-    weight = np.abs(Fake.pull).sum(axis=1)
+    weight = Fake.weight_of_rows
     for kept in (0.1, 0.5, 0.9, 0.999):
         drawn = Trimming(kept).rows(Fake)
         assert weight[drawn].sum() >= kept * weight.sum() > weight[drawn].sum() - weight[drawn].min()
@@ -263,7 +267,13 @@ def test_trimming_leaves_no_trace_of_threads_and_interruptions(kind, tmp_path):
 # Bandits.
 
 
-@pytest.mark.parametrize("sampler", [UCB(2, exploration=0.3), EXP3P(3, eta=2.0), EXP3P(2, eta=0.4, unit=1.0)], ids=str)
+BANDITS = [
+    UCB(2, exploration=0.3), EXP3P(3, eta=2.0), EXP3P(2, eta=0.4, unit=1.0), UCB(2, exploration=0.3, per="node"),
+    EXP3P(2, eta=2.0, per="node"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sampler", BANDITS, ids=str)
 def test_bandits_follow_their_formulas(sampler):
     """From what was pulled, the gains of the cuts and the edges in the history; number by number."""
     X, y = make_classes(500, 9, 3)
@@ -273,35 +283,70 @@ def test_bandits_follow_their_formulas(sampler):
     n_arms, count, total, log_w, b = 9, np.zeros(9), np.zeros(9), np.zeros(9), 0.0
     for t, (pulled, learned) in enumerate(zip(seen.pulled, seen.learned, strict=True)):
         if isinstance(sampler, UCB):
-            if (count == 0).sum() >= 2:
-                assert (count[pulled > 0] == 0).all()
-            elif (count > 0).all():
-                width = np.sqrt(2 * np.log(count.sum()) / count)
-                value = total / count + 0.3 * b * width
-                assert set(np.flatnonzero(pulled)) == set(np.argsort(-value)[:2])
-        gain = np.zeros(n_arms)
-        for j, g in zip(clf.ensemble_.feature[_tests(clf, t)], clf.ensemble_.gain[_tests(clf, t)], strict=True):
-            gain[j] += g
+            waiting = count.copy()
+            for play in pulled:  # one after the other
+                if (waiting == 0).sum() >= 2:
+                    assert (waiting[play > 0] == 0).all()
+                elif (waiting > 0).all():
+                    mean = np.divide(total, count, out=np.zeros(n_arms), where=count > 0)
+                    value = mean + 0.3 * b * np.sqrt(2 * np.log(waiting.sum()) / waiting)
+                    assert value[play > 0].min() >= value[play == 0].max() - 1e-12
+                waiting += play
+        assert {*pulled.sum(axis=1)} == {sampler.pulls}
+        (dag,) = seen.dags[t]
+        assert len(dag.feature) == 3
+        node = nodes_of(dag.child) if sampler.per == "node" else np.zeros(3, int)
+        plays = sorted(set(node))
+        gain = np.zeros((len(plays), n_arms))
+        for j, g, k in zip(dag.feature, dag.gain, node, strict=True):
+            assert pulled[k, j] > 0
+            gain[plays.index(k), j] += g
         gamma = clf.history_["edge"][t]
         r = min(1.0, -np.log(np.sqrt(1 - gamma**2)))
         assert clf.history_["reward"][t] == pytest.approx(r, rel=1e-12)
         reward = r * gain / gain.max()
         p = 0.9 * np.exp(log_w) / np.exp(log_w).sum() + 0.1 / n_arms
         b = max(b, reward.max())
-        count, total = count + pulled, total + pulled * reward
+        of_plays = pulled[plays]
+        count, total = count + of_plays.sum(axis=0), total + (of_plays * reward).sum(axis=0)
         if isinstance(sampler, EXP3P):
             for j in range(n_arms):
-                estimate = pulled[j] * reward[j] / (sampler.unit or b) / p[j]
-                bonus = sampler.pulls * 0.15 / (p[j] * np.sqrt(n_arms * 10000))
-                log_w[j] += sampler.eta / (3 * n_arms) * (estimate + bonus)
+                for times, one in zip(of_plays, reward, strict=True):
+                    estimate = times[j] * one[j] / (sampler.unit or b) / p[j]
+                    bonus = sampler.pulls * 0.15 / (p[j] * np.sqrt(n_arms * 10000))
+                    log_w[j] += sampler.eta / (3 * n_arms) * (estimate + bonus)
             np.testing.assert_allclose(learned["columns.log_weight"], log_w, rtol=1e-9)
         np.testing.assert_allclose(learned["columns.count"], count)
         np.testing.assert_allclose(learned["columns.total"], total, rtol=1e-9)
 
 
-def _tests(clf, t: int) -> slice:
-    """Tests of a round in the ensemble's arrays."""
-    return slice(3 * t, 3 * t + 3)
+def nodes_of(child: np.ndarray) -> np.ndarray:
+    """The nodes of three cuts, as they are born: the root, its children, then those of its only child that is cut."""
+    node = np.zeros(3, int)
+    for side in (0, 1):
+        node[child[0, side]] = 1 + side if child[0, side] > 0 else node[child[0, side]]
+    for first in (1, 2):
+        for side in (0, 1):
+            if child[first, side] > 0:
+                node[child[first, side]] = 3 + side
+    return node
+
+
+@pytest.mark.parametrize("base_learner", ["tree:6", "product:3", "tree:5/product:2", "product:2/tree:3"])
+@pytest.mark.parametrize("sampler", [UCB(2, per="node"), EXP3P(3, per="node"), Lazy(3, "node")], ids=str)
+def test_every_node_and_term_keeps_to_its_own_columns(sampler, base_learner):
+    X, y = make_classes(400, 12, 3)
+    seen = Seen()
+    given = {"loss": "exponential", "learning_rate": 0.2, "subsample": 1.0, "column_sampler": sampler}
+    MultiBoostClassifier(base_learner, 15, **given).fit(X, y, callbacks=[seen])
+    differ = 0
+    for masks, cuts in zip(seen.columns, seen.cuts, strict=True):
+        if masks is None:
+            continue
+        for node, column, _ in zip(*cuts, strict=True):
+            assert masks[node % len(masks), column]
+            differ += not masks[0, column]
+    assert differ > 0  # columns that the first node might not have cut
 
 
 def test_rewards():
@@ -310,7 +355,7 @@ def test_rewards():
     assert [reward_of(gamma) for gamma in (-0.5, 0.95, 1.0)] == [0.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("sampler", [UCB(), EXP3P(20)], ids=str)
+@pytest.mark.parametrize("sampler", [UCB(), EXP3P(20), UCB(per="node"), EXP3P(5, per="node")], ids=str)
 def test_bandits_find_the_columns_that_matter(sampler):
     """10 of 1000 matter: after 300 rounds at least half of the pulls are theirs."""
     rng = np.random.default_rng(0)
@@ -323,7 +368,7 @@ def test_bandits_find_the_columns_that_matter(sampler):
         column_sampler=sampler,
     )  # fmt: skip
     clf.fit(X, y, callbacks=[seen])
-    late = np.array(seen.pulled[250:])
+    late = np.concatenate(seen.pulled[250:])
     assert late[:, good].sum() >= 0.5 * late.sum()
 
 
@@ -350,6 +395,7 @@ def test_learned_utilities_are_in_history_file_and_report(tmp_path):
         (lambda: Lazy(0.0), "share in"),
         (lambda: Lazy(2.5), "number of columns"),
         (lambda: Lazy(0.5, "leaf"), "'round' or 'node'"),
+        (lambda: UCB(per="leaf"), "'round' or 'node'"),
         (lambda: UCB(0), "pulls=0"),
         (lambda: UCB(group=1.5), "group=1.5"),
         (lambda: UCB(exploration=-1.0), "at least 0"),

@@ -24,7 +24,7 @@ from .criteria import PULL, PULL_AND_CURVATURE, WEIGHTS, Criterion
 from .criteria import register as register_criterion
 from .losses import LOSSES, Loss
 from .losses.pair import PairLoss, RealLoss
-from .samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, ColumnSampler, RowSampler
+from .samplers import COLUMN_SAMPLERS, LABEL_SAMPLERS, ROW_SAMPLERS, ColumnSampler, LabelSampler, RowSampler
 from .steps import STEPS, Step
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "ColumnSampler",
     "Criterion",
     "Dag",
+    "LabelSampler",
     "Loss",
     "PairLoss",
     "Problem",
@@ -53,6 +54,7 @@ _DOORS: list[tuple[type, Callable[[Any], Any]]] = [
     (Step, STEPS.register),
     (RowSampler, ROW_SAMPLERS.register),
     (ColumnSampler, COLUMN_SAMPLERS.register),
+    (LabelSampler, LABEL_SAMPLERS.register),
     (BaseLearner, LEARNERS.register),
     (Calibrator, CALIBRATORS.register),
 ]
@@ -64,7 +66,8 @@ def register(part: type) -> type:
     Parameters
     ----------
     part : class
-        A subclass of `Loss`, `Criterion`, `Step`, `RowSampler`, `ColumnSampler`, `BaseLearner` or `Calibrator`.
+        A subclass of `Loss`, `Criterion`, `Step`, `RowSampler`, `ColumnSampler`, `LabelSampler`, `BaseLearner` or
+        `Calibrator`.
     """
     for base, door in _DOORS:
         if isinstance(part, type) and issubclass(part, base):

@@ -108,10 +108,14 @@ class Bins(BaseLearner):
         best = int(scores.argmax())
         at = int(allowed[best])
         j, of = int(columns[at]), steps[at]
+        if problem.labels is not None:
+            total_g, total_h, sum_g, sum_h = moments(problem, places, np.array([at]), curvature, 0, all_labels=True)
+            sum_g, sum_h = sum_g[..., 0], sum_h[..., 0]
         piece = places.first_piece[at] + of.leaf_piece
         sum_g, sum_h = sum_g[piece], sum_h[piece]
         whole_g, whole_h = total_g[None], total_h[None]
-        gain = float(scores[best]) - criterion.score(whole_g, whole_h, criterion.votes(whole_g, whole_h))
+        gained = float(scores[best]) if problem.labels is None else score(at)
+        gain = gained - criterion.score(whole_g, whole_h, criterion.votes(whole_g, whole_h))
         dag = ladder(j, of.thresholds, of.missing, max(gain, 0.0), criterion.votes(sum_g, sum_h))
         x = problem.column(j)
         absent = np.isnan(x)

@@ -57,6 +57,9 @@ class Dag:
         Classifiers whose outputs are tested like columns.
     curve : Curve or None
         What the votes are polynomials of; None: they are constants.
+    node : ndarray (m,) or None
+        The node of the growing tree that a test cuts, in the order of their birth; None: all tests are of one node.
+        Models do not keep it.
     """
 
     feature: np.ndarray
@@ -69,6 +72,7 @@ class Dag:
     sets: np.ndarray
     phi: list = field(default_factory=list)
     curve: Curve | None = None
+    node: np.ndarray | None = None
 
     def with_values(self, values: np.ndarray) -> Dag:
         return replace(self, values=values)
@@ -111,6 +115,25 @@ class BaseClassifier:
     def votes(self) -> np.ndarray:
         """Votes of the active term's leaves."""
         return self.terms[self.active].values
+
+    def cuts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every test: which node it cuts, the column, and what it has gained.
+
+        Nodes of term i are counted from i on, as in `Problem.turned`.
+        """
+        node = [
+            t + (np.zeros(dag.feature.size, int) if dag.node is None else dag.node) for t, dag in enumerate(self.terms)
+        ]
+        return (
+            np.concatenate(node),
+            np.concatenate([dag.feature for dag in self.terms]),
+            np.concatenate([dag.gain for dag in self.terms]),
+        )
+
+    @property
+    def looks(self) -> bool:
+        """Whether it tests any column; else it is a constant."""
+        return any(term.feature.size > 0 for term in self.terms)
 
     @property
     def is_curved(self) -> bool:

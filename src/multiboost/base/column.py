@@ -9,7 +9,7 @@ import numpy as np
 
 from .classifier import BaseClassifier, Curve
 from .learner import BaseLearner
-from .pieces import Entries, ladder, moments, places_of
+from .pieces import Entries, Places, ladder, moments, places_of
 from .problem import Problem
 from .spline import Line, Spline, gram, knots_of
 
@@ -23,10 +23,19 @@ class _Group(NamedTuple):
     degree: int
     columns: np.ndarray  # of the table
     of: list[Line]
-    places: object  # Places
+    places: Places
     basis: np.ndarray  # (columns, pieces, degree + 1, p)
     roughness: np.ndarray  # (columns, p, p)
     square: np.ndarray  # (columns, p, p)
+
+
+class _Fits(NamedTuple):
+    """The best functions of some columns of a group."""
+
+    gain: np.ndarray  # (columns,)
+    parameters: np.ndarray  # (columns, K, p)
+    total_g: np.ndarray  # (K,)
+    total_h: np.ndarray
 
 
 class Column(BaseLearner):
@@ -72,8 +81,6 @@ class Column(BaseLearner):
     def fit(self, problem: Problem) -> BaseClassifier | None:
         """The best function of a column, None where no column has one."""
         groups = problem.scratch.keep(("column", self.form, self.df), lambda: self._groups(problem))
-        curvature = problem.record.h if problem.record.h.size else np.abs(problem.pull)
-        ridge = problem.criterion.ridge
         best: tuple[float, int] = (-np.inf, -1)
         found = None
         for group in groups:
@@ -82,24 +89,19 @@ class Column(BaseLearner):
                 allowed = np.flatnonzero(problem.columns[group.columns])
             if allowed.size == 0:
                 continue
-            total_g, total_h, sum_g, sum_h = moments(problem, group.places, allowed, curvature, group.degree)
-            pieces = (group.columns.size, group.basis.shape[1])
-            sum_g = sum_g.reshape(*pieces, *sum_g.shape[1:])[allowed]
-            sum_h = sum_h.reshape(*pieces, *sum_h.shape[1:])[allowed]
-            basis = group.basis[allowed]
-            target = np.einsum("csap,cska->ckp", basis, sum_g)
-            matrix = gram(sum_h, basis) + total_h[:, None, None] * group.roughness[allowed, None]
-            matrix += ridge * group.square[allowed, None]
-            parameters = np.linalg.solve(matrix, target[..., None])[..., 0]
-            gain = (target * parameters).sum(axis=(1, 2))
-            at = int(gain.argmax())
-            score = float(gain[at]), -int(group.columns[allowed[at]])
+            fits = _fits(problem, group, allowed)
+            at = int(fits.gain.argmax())
+            score = float(fits.gain[at]), -int(group.columns[allowed[at]])
             if score > best:
-                best, found = score, (group, int(allowed[at]), parameters[at], total_g, total_h)
+                best, found = score, (group, int(allowed[at]), at, fits)
         if found is None:
             return None
-        group, at, parameters, total_g, total_h = found
-        own = best[0] - float((total_g**2 / (total_h + ridge)).sum())  # beyond what a constant gains
+        group, at, chosen, fits = found
+        if problem.labels is not None:
+            chosen, fits = 0, _fits(problem, group, np.array([at]), all_labels=True)
+        parameters, total_g, total_h = fits.parameters[chosen], fits.total_g, fits.total_h
+        gained = float(fits.gain[chosen])
+        own = gained - float((total_g**2 / (total_h + problem.criterion.ridge)).sum())  # beyond what a constant gains
         j, degree = int(group.columns[at]), group.degree
         thresholds, origin, leaves, missing = group.of[at].curve(parameters)
         values = leaves.reshape(-1, problem.n_labels)
@@ -115,7 +117,7 @@ class Column(BaseLearner):
         leaf *= degree + 1
         place = np.where(absent, 0.0, x - origins[leaf])
         return BaseClassifier(
-            [dag], leaf[None].astype(dag.child.dtype), 0, total_g[None], total_h[None], best[0], place=place
+            [dag], leaf[None].astype(dag.child.dtype), 0, total_g[None], total_h[None], gained, place=place
         )
 
     def _groups(self, problem: Problem) -> list[_Group]:
@@ -144,3 +146,18 @@ class Column(BaseLearner):
                 )
             )
         return groups
+
+
+def _fits(problem: Problem, group: _Group, chosen: np.ndarray, *, all_labels: bool = False) -> _Fits:
+    """The best functions of the chosen columns, for the labels by which columns are chosen, or for all."""
+    curvature = problem.record.h if problem.record.h.size else np.abs(problem.pull)
+    total_g, total_h, sum_g, sum_h = moments(problem, group.places, chosen, curvature, group.degree, all_labels)
+    pieces = (group.columns.size, group.basis.shape[1])
+    sum_g = sum_g.reshape(*pieces, *sum_g.shape[1:])[chosen]
+    sum_h = sum_h.reshape(*pieces, *sum_h.shape[1:])[chosen]
+    basis = group.basis[chosen]
+    target = np.einsum("csap,cska->ckp", basis, sum_g)
+    matrix = gram(sum_h, basis) + total_h[:, None, None] * group.roughness[chosen, None]
+    matrix += problem.criterion.ridge * group.square[chosen, None]
+    parameters = np.linalg.solve(matrix, target[..., None])[..., 0]
+    return _Fits((target * parameters).sum(axis=(1, 2)), parameters, total_g, total_h)

@@ -108,7 +108,7 @@ def places_of(columns: Iterable[tuple[Entries, Pieces]], *, with_place: bool = T
 
 
 def moments(
-    problem: Problem, places: Places, chosen: np.ndarray, curvature: np.ndarray, degree: int
+    problem: Problem, places: Places, chosen: np.ndarray, curvature: np.ndarray, degree: int, all_labels: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Sums of G and H over the samples of the round, (K,), and their moments in the pieces of the chosen columns.
 
@@ -121,14 +121,18 @@ def moments(
         H.
     degree : int
         Of the functions that are fitted.
+    all_labels : bool
+        Whether K are all labels, not only those by which columns are chosen.
     """
     pull, left_out = problem.pull, problem.rows.left_out
+    if not all_labels:
+        pull, curvature = problem.sketched(pull), problem.sketched(curvature)
     if left_out.size:
         drawn = np.zeros((problem.n_rows, 1))
         drawn[problem.rows.drawn] = 1.0
         pull, curvature = pull * drawn, curvature * drawn
     total_g, total_h = pull.sum(axis=0), curvature.sum(axis=0)
-    n_labels, n_pieces = problem.n_labels, int(places.first_piece[-1])
+    n_labels, n_pieces = pull.shape[1], int(places.first_piece[-1])
     sum_g = np.zeros((n_pieces, n_labels, degree + 1))
     sum_h = np.zeros((n_pieces, n_labels, 2 * degree + 1))
     seen = np.empty((problem.team.n_threads, 2, apart(n_labels, np.float64)))

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..criteria import CRITERIA, PULL, PULL_AND_CURVATURE, WEIGHTS, Criterion
 from ..data.layout import Layout
+from ..data.sizes import size_of_labels
 from ..kernels.calls import Calls
-from ..kernels.dtypes import NODE, ROW, SIGN, lanes
+from ..kernels.dtypes import NODE, ROW, SCORE, SIGN, lanes
 from ..kernels.edge import ROUNDED, Bounds, bounds_on, new_bounds
 from ..kernels.grow import growth_calls, needed_of
 from ..kernels.growing import Tree, new_subsets, new_tree
@@ -201,6 +202,8 @@ class Problem:
         Of the last round: bounds need not be much finer.
     nodes : ndarray (m, columns) of bool or None
         Those columns of the user's table that may be cut, None: all.  Node i of a tree may cut nodes[i % m].
+    labels : ndarray of intp or None
+        Those by which cuts are chosen, None: all.  The payload is theirs; G, H and the votes are of all labels.
     virtual : Virtual or None
         Where labels are those of a term of a product.
     wanted : ndarray (n, 1) or None
@@ -216,6 +219,7 @@ class Problem:
     seed: int = 0
     edge: float = 0.0
     nodes: np.ndarray | None = None
+    labels: np.ndarray | None = None
     virtual: Virtual | None = None
     wanted: np.ndarray | None = None
     scratch: Scratch = field(default_factory=Scratch)
@@ -233,6 +237,18 @@ class Problem:
     @property
     def n_labels(self) -> int:
         return self.record.g.shape[1]
+
+    @property
+    def n_sketched(self) -> int:
+        """Labels by which cuts are chosen."""
+        return self.n_labels if self.labels is None else self.labels.size
+
+    def sketched(self, matrix: np.ndarray) -> np.ndarray:
+        """Of a number for each pair, (n, K), those of the labels by which cuts are chosen."""
+        if self.labels is None or matrix.size == 0:
+            return matrix
+        out = self.layout.workspace.zeros((len(matrix), self.labels.size), matrix.dtype)
+        return np.take(matrix, self.labels, axis=1, out=out, mode="clip")  # else NumPy makes a copy first
 
     def empty_leaf(self, n_terms: int) -> np.ndarray:
         """Room for the leaf of each sample in each term of a base classifier, (terms, n)."""
@@ -279,7 +295,7 @@ class Problem:
             keep, workspace = self.scratch.keep, self.layout.workspace
             tree = new_tree(0, n_leaves, blocks, payload.width, dtype, n_threads, pool_bytes, self.scratch.room)
             tree = tree._replace(spare=keep(("spare",), lambda: workspace.zeros(self.n_rows, ROW)))
-            subsets = new_subsets(n_leaves, blocks, self.n_labels, self.seed, payload.width, dtype, n_threads)
+            subsets = new_subsets(n_leaves, blocks, self.n_sketched, self.seed, payload.width, dtype, n_threads)
             loops, bound_loops = loops_of(payload), None if bounds is None else loops_of(bounds.payload)
             calls = self.scratch.keep(
                 ("calls", *alike, bounds is None, *needed_of(blocks, bounds is not None).values()),
@@ -335,7 +351,7 @@ class Problem:
         dense, back = self.scratch.lend(("rounded", source.dense.size), lambda: np.empty(source.dense.size, ROUNDED))
         finalize(self, back)
         self.team.run(
-            turn_rows, source.dense, source.lanes, self.n_labels, record.payload.sign, dense, alone=self.is_small
+            turn_rows, source.dense, source.lanes, self.n_sketched, record.payload.sign, dense, alone=self.is_small
         )
         return bounds._replace(payload=source._replace(dense=dense))
 
@@ -343,18 +359,38 @@ class Problem:
         """The same problem for some of the samples; those left out are given leaves, too."""
         return replace(self, rows=Rows(drawn.astype(ROW, copy=False), left_out.astype(ROW, copy=False)))
 
-    def counting(self, times: np.ndarray) -> Problem:
-        """The same problem where sample i counts ``times[i]`` times, (n,): its G and H are so many times as large."""
-        old = self.record
-        g = old.g * times[:, None]
-        h = old.h * times[:, None] if old.h.size else old.h
-        unit, total = 2.0 ** self.criterion.number(g.size)[1], float(np.abs(g).sum())
-        total_h = float(np.abs(h).sum()) if h.size else total
-        record = self._borrowed(
-            self.criterion, old.payload.one_hot, g=g, h=h, unit=unit, scale_g=unit / total if total > 0 else 0.0,
-            scale_h=unit / total_h if total_h > 0 else 0.0,
+    def seen(self, times: np.ndarray | None, labels: np.ndarray | None) -> Problem:
+        """The same problem where samples count several times, and some of the labels choose the cuts.
+
+        Parameters
+        ----------
+        times : ndarray (n,) or None
+            G and H of sample i are ``times[i]`` times as large; None: once.
+        labels : ndarray of intp, rising, or None
+            See ``labels``.
+        """
+        old, backs = self.record, []
+
+        def counted(matrix: np.ndarray) -> np.ndarray:
+            if times is None or matrix.size == 0:
+                return matrix
+            workspace = self.layout.workspace
+            out, back = self.scratch.lend(("counted", *matrix.shape), lambda: workspace.zeros(matrix.shape, SCORE))
+            backs.append(back)
+            return np.multiply(matrix, times[:, None], out=out)
+
+        g, h, every = counted(old.g), counted(old.h), slice(None) if labels is None else labels
+        unit, total = 2.0 ** self.criterion.number(g.size)[1], float(size_of_labels(g)[every].sum())
+        total_h = float(size_of_labels(h)[every].sum()) if h.size else total
+        found = replace(self, labels=labels)
+        # Of some labels a sample has no positive one, or one.
+        record = found._borrowed(
+            self.criterion, old.payload.one_hot and labels is None, g=g, h=h, unit=unit,
+            scale_g=unit / total if total > 0 else 0.0, scale_h=unit / total_h if total_h > 0 else 0.0,
         )  # fmt: skip
-        found = replace(self, record=record)
+        for back in backs:
+            finalize(record, back)
+        found.record = record
         found._fill()
         return found
 
@@ -393,10 +429,11 @@ class Problem:
         positive = ours.positive - np.int32(ours.half) if one_hot else None
 
         def make() -> tuple[Payload, Bounds | None]:
-            payload = new_payload(criterion, self.n_rows, self.n_labels, positive, self.layout.workspace)
-            return payload, bounds_of(criterion, self.layout, self.n_labels, n_threads, n_chunks)
+            payload = new_payload(criterion, self.n_rows, self.n_sketched, positive, self.layout.workspace)
+            return payload, bounds_of(criterion, self.layout, self.n_sketched, n_threads, n_chunks)
 
-        (payload, bounds), back = self.scratch.lend(("payload", criterion.name, one_hot, self.layout.bounded), make)
+        key = "payload", criterion.name, one_hot, self.layout.bounded, self.n_sketched
+        (payload, bounds), back = self.scratch.lend(key, make)
         if bounds is not None and self.layout.is_part:
             bounds = bounds_on(bounds, self.layout.blocks, self.layout.first_bin)
         record = replace(self.record, payload=payload, bounds=bounds, **changes)
@@ -426,7 +463,7 @@ class Problem:
         record = self._borrowed(self.criterion, before=self.record)
         dags = [dag for h in terms for dag in h.terms]
         offset = np.cumsum([0] + [len(dag.values) for dag in dags])[:-1]
-        negative = -np.concatenate([dag.values <= 0 for dag in dags]).astype(np.int32)
+        negative = -self.sketched(np.concatenate([dag.values <= 0 for dag in dags]).astype(np.int32))
         leaf = terms[0].leaf if len(terms) == 1 else np.concatenate([h.leaf for h in terms])
         ours = self.record.bounds
         self.team.run(
@@ -464,11 +501,11 @@ class Problem:
 
     def _fill(self) -> None:
         """The payload from G and H."""
-        record = self.record
+        record, n_labels = self.record, self.n_sketched
         self.team.run(
-            quantise, quantise_calls(self.criterion.layout, record.payload, self.n_labels), self.pull.reshape(-1),
-            record.h.reshape(-1), record.payload, self.n_labels, record.chunk_start, record.bounds, record.scale_g,
-            record.scale_h, alone=self.is_small,
+            quantise, quantise_calls(self.criterion.layout, record.payload, n_labels),
+            self.sketched(self.pull).reshape(-1), self.sketched(record.h).reshape(-1), record.payload, n_labels,
+            record.chunk_start, record.bounds, record.scale_g, record.scale_h, alone=self.is_small,
         )  # fmt: skip
 
     def least_squares(self) -> Problem:

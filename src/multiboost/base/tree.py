@@ -63,7 +63,8 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
     rows, bounds = problem.rows_for(tree)
     keep_rows = _keep_rows(layout, payload)
     leaf = problem.empty_leaf(1)
-    exact = criterion.factorised and criterion.fine  # the fixed-point sums are as good as doubles, and votes need no H
+    # The fixed-point sums are as good as doubles, and votes need no H.
+    exact = criterion.factorised and criterion.fine and problem.labels is None
     sums = np.empty((2, 0 if exact else n_leaves, apart(problem.n_labels, np.float64)))
     # A stump is cut even where a constant would have the larger edge (3.4.2).
     forced = criterion.factorised and n_leaves == 2
@@ -113,6 +114,7 @@ def grow_tree(problem: Problem, n_leaves: int, cut: Cut) -> BaseClassifier | Non
         values=votes,
         set_start=set_start,
         sets=sets,
+        node=tests,
     )
     return BaseClassifier([dag], leaf, 0, sum_g, sum_h, criterion.score(sum_g, sum_h, votes))
 
@@ -210,7 +212,7 @@ def _grow_with(base, problem: Problem, n_leaves: int) -> BaseClassifier | None:
         for right, votes in zip((False, True), node.child_votes, strict=True):
             new = _Leaf(problem, node.rows[node.right == right], node.left_out[node.left_out_right == right], votes)
             if len(children) < n_leaves - 2:
-                new.search(base, problem, edge_problem)
+                new.search(base, problem, edge_problem.turned(len(nodes)))
             if new.gain > 0:
                 heapq.heappush(queue, (-new.gain, len(nodes)))
             pair.append(len(nodes))
@@ -236,7 +238,7 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
     for number in children:  # parents come before their children
         entry[number] = first
         first += 2 * len(nodes[number].cut.terms) - 1
-    feature, threshold, missing_right, child, gain, set_start = [], [], [], [], [], []
+    feature, threshold, missing_right, child, gain, set_start, node = [], [], [], [], [], [], []
     sets: list[np.ndarray] = []
     phi: list = []
     n_bytes = 0
@@ -264,6 +266,7 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
                 missing_right.append(term.missing_right[0])
                 child.append(targets)
                 gain.append(nodes[number].gain / len(terms) if odd == 0 else 0.0)
+                node.append(number + t)
                 here += 1
     dag = Dag(
         feature=np.array(feature, NODE),
@@ -275,5 +278,6 @@ def _read_dag(problem: Problem, nodes: list[_Leaf], children: dict[int, tuple[in
         set_start=np.array(set_start, np.intp),
         sets=np.concatenate(sets) if sets else np.zeros(0, np.uint8),
         phi=phi,
+        node=np.array(node, np.intp),
     )
     return BaseClassifier([dag], leaf, 0, sum_g, sum_h, problem.criterion.score(sum_g, sum_h, votes))

@@ -22,7 +22,7 @@ from ..data.target import Target
 from ..kernels.compiler import is_ours
 from ..kernels.team import Team
 from ..losses import LOSSES, Loss
-from ..samplers import AllColumns, AllRows, ColumnSampler, RowSampler, Share
+from ..samplers import AllColumns, AllLabels, AllRows, ColumnSampler, LabelSampler, RowSampler, Share
 from ..steps import AlphaStep, RateStep, Step
 from .comparison import TimeIsUp
 from .plan import Plan
@@ -59,6 +59,7 @@ class Wishes:
     learning_rate : float or None
     rows : RowSampler or None
     columns : ColumnSampler
+    labels : LabelSampler
     ridge, max_bins, min_category_rows, seed, init
         As in `Plan`.
     """
@@ -71,6 +72,7 @@ class Wishes:
     learning_rate: float | None = None
     rows: RowSampler | None = None
     columns: ColumnSampler = field(default_factory=AllColumns)
+    labels: LabelSampler = field(default_factory=AllLabels)
     ridge: float = 1.0
     max_bins: int = 256
     min_category_rows: int = 2
@@ -90,6 +92,7 @@ class Wishes:
         return Plan(
             loss, criterion, step, sized(self.base_learner, n_leaves), rows if self.rows is None else self.rows,
             self.columns, self.ridge, self.max_bins, self.min_category_rows, self.seed, init=self.init,
+            labels=self.labels,
         )  # fmt: skip
 
     def _criterion_of(self, loss: Loss) -> str:

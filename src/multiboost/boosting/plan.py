@@ -16,7 +16,18 @@ from ..criteria import CRITERIA
 from ..data.target import Target
 from ..losses import LOSSES, Loss
 from ..plugin import plugin_from
-from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, ColumnSampler, RowSampler, Share
+from ..samplers import (
+    COLUMN_SAMPLERS,
+    LABEL_SAMPLERS,
+    ROW_SAMPLERS,
+    AllColumns,
+    AllLabels,
+    AllRows,
+    ColumnSampler,
+    LabelSampler,
+    RowSampler,
+    Share,
+)  # fmt: skip
 from ..steps import STEPS, Step
 
 _CONSTANT = "constant"
@@ -39,6 +50,7 @@ class Plan:
     base_learner : BaseLearner
     rows : RowSampler
     columns : ColumnSampler
+    labels : LabelSampler
     ridge : float
         Of the criterion, in units of the mean weight of a pair.
     max_bins, min_category_rows : int
@@ -67,6 +79,7 @@ class Plan:
     rounds: int = ROUNDS
     offsets: tuple[float, ...] = ()
     init: str | tuple[float, ...] | None = None
+    labels: LabelSampler = field(default_factory=AllLabels)
 
     def initial_scores(self, target: Target) -> np.ndarray:
         """F before the first round, (K,); what samples have of their own comes on top."""
@@ -80,7 +93,9 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Names and numbers, as JSON can hold them."""
+        # What older files do not have is left out where it is what it was then.
         init = {} if self.init is None else {"init": self.init if isinstance(self.init, str) else list(self.init)}
+        labels = {} if self.labels == AllLabels() else {"labels": self.labels.to_dict()}
         return {
             "loss": self.loss.to_dict(),
             "criterion": self.criterion,
@@ -95,6 +110,7 @@ class Plan:
             "rounds": int(self.rounds),
             "offsets": [float(offset) for offset in self.offsets],
             **init,
+            **labels,
         }
 
     @classmethod
@@ -124,6 +140,7 @@ class Plan:
             rounds=int(given.get("rounds", ROUNDS)),
             offsets=tuple(float(offset) for offset in given.get("offsets", [])),
             init=_init_from(given.get("init")),
+            labels=plugin_from(LABEL_SAMPLERS, given.get("labels", {"name": AllLabels.name})),
         )
 
     def digest(self) -> str:

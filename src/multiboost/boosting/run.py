@@ -21,11 +21,13 @@ from ..base.problem import Problem
 from ..criteria import CRITERIA, PULL, Criterion
 from ..data.binned import Binned
 from ..data.layout import Layout
+from ..data.sizes import size_of_labels, size_of_rows
 from ..data.target import Target
 from ..kernels.dtypes import ROW, lanes
 from ..kernels.histogram import MOST
 from ..kernels.team import Team
 from ..model.ensemble import Ensemble, EnsembleBuilder
+from ..plugin import Plugin
 from .callbacks import Callback
 from .held_out import HeldOut
 from .plan import Plan
@@ -97,6 +99,8 @@ class Run:
         How often each of them counted; None: once.
     drawn_columns : ndarray of bool (columns,) or (m, columns), or None
         The columns that it could cut; None: all.
+    drawn_labels : ndarray of intp or None
+        The labels by which its cuts were chosen; None: all.
     """
 
     def __init__(
@@ -112,20 +116,24 @@ class Run:
         self.plan, self.target, self.team, self.held_out = plan, target, team, held_out
         self.seed = plan.seed
         # Copies: what they learn belongs to this run.
-        self.step, self.rows, self.columns = copy.deepcopy((plan.step, plan.rows, plan.columns))
+        self.step, self.rows, self.columns, self.labels = copy.deepcopy(
+            (plan.step, plan.rows, plan.columns, plan.labels)
+        )
         self._begun_with = {} if start is None else start.state
         self._restore(self._begun_with)
         loss = plan.loss
         self.binned = binned
         criterion = CRITERIA.get(plan.criterion).of_run(plan.ridge, target.n_pairs)
-        layout = layout_of(criterion, binned, target, team, last and not plan.columns.needs_bins)
+        n_labels = plan.labels.count(target.n_labels)  # by which cuts are chosen
+        layout = layout_of(criterion, binned, target, team, last and not plan.columns.needs_bins, n_labels)
         before = start.ensemble if start is not None else None
         self.builder = EnsembleBuilder(plan.initial_scores(target) if before is None else before, binned.n_columns)
         if start is None:
             scores = self.builder.build().start(target.n_rows, target.start, binned.workspace)
         else:
             scores = start.scores
-        self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed)
+        whole = n_labels == target.n_labels
+        self.weights = Weights(layout, target, loss, criterion, team, scores, self.seed, filled=whole)
         self.n_rounds = self.wanted = 0 if before is None else before.n_rounds
         names = HISTORY + (HELD_OUT if held_out is not None else ()) + (ON_DISK if binned.workspace.on_disk else ())
         self._past, self._names = {} if start is None else start.history, names
@@ -141,6 +149,7 @@ class Run:
         self.drawn: np.ndarray | None = None
         self.times: np.ndarray | None = None
         self.drawn_columns: np.ndarray | None = None
+        self.drawn_labels: np.ndarray | None = None
         self._kept: list[dict] | None = None  # what was learned after every round, where a callback may go back to it
 
     # What others may ask.
@@ -152,6 +161,10 @@ class Run:
     @property
     def n_columns(self) -> int:
         return self.builder.n_columns
+
+    @property
+    def n_labels(self) -> int:
+        return self.target.n_labels
 
     @property
     def scores(self) -> np.ndarray:
@@ -168,6 +181,16 @@ class Run:
         """H of the training set, (n, K); None where it is |G|."""
         found = self.weights.state.curvature
         return found if found.size else None
+
+    @property
+    def weight_of_rows(self) -> np.ndarray:
+        """Sum of \\|G\\| over the labels, (n,)."""
+        return size_of_rows(self.pull)
+
+    @property
+    def weight_of_labels(self) -> np.ndarray:
+        """Sum of \\|G\\| over the samples, (K,)."""
+        return size_of_labels(self.pull)
 
     def pull_at(self, scores: np.ndarray) -> np.ndarray:
         """G of the training set at other scores than F, (n, K), but for a common factor."""
@@ -196,15 +219,18 @@ class Run:
         if n_rounds is not None and n_rounds < self.n_rounds and self._kept is not None:
             made = n_rounds - (self.n_rounds - len(self._kept))  # of the rounds that this run has made
             return self._kept[made - 1] if made > 0 else self._begun_with
-        parts = {"step": self.step, "rows": self.rows, "columns": self.columns}
-        return {f"{name}.{key}": np.array(v) for name, part in parts.items() for key, v in part.state().items()}
+        return {f"{name}.{key}": np.array(v) for name, part in self._parts() for key, v in part.state().items()}
+
+    def _parts(self) -> list[tuple[str, Plugin]]:
+        """What may learn, by name."""
+        return [("step", self.step), ("rows", self.rows), ("columns", self.columns), ("labels", self.labels)]
 
     def begin_column(self, name: str) -> None:
         """A column of the history, with what is known of past rounds; a callback fills in one of its own."""
         self.history.setdefault(name, list(self._past.get(name, [np.nan] * self.n_rounds)))
 
     def _restore(self, state: dict[str, np.ndarray]) -> None:
-        for name, part in (("step", self.step), ("rows", self.rows), ("columns", self.columns)):
+        for name, part in self._parts():
             part.restore({key[len(name) + 1 :]: v for key, v in state.items() if key.startswith(f"{name}.")})
 
     def fingerprint(self) -> dict[str, str]:
@@ -234,14 +260,15 @@ class Run:
 
     def _draw(self) -> Problem:
         """The problem of the round: what the samplers leave of it."""
-        problem = self.problem
+        problem = self.weights.bare
         rows, self.drawn_columns = self.rows.rows(self), self.columns.columns(self)
+        self.drawn_labels = self.labels.labels(self)
         self.times = None if rows is None or rows.dtype == bool else rows
         self.drawn = rows if self.times is None else self.times > 0
         if self.drawn is not None:
             problem = problem.on_rows(np.flatnonzero(self.drawn).astype(ROW), np.flatnonzero(~self.drawn).astype(ROW))
-        if self.times is not None:
-            problem = problem.counting(self.times)
+        if self.times is not None or not self.weights.filled:
+            problem = problem.seen(self.times, self.drawn_labels)
         if self.drawn_columns is not None:
             problem = problem.on_columns(self.drawn_columns)
         return problem
@@ -256,7 +283,7 @@ class Run:
 
     def _room(self, size: int) -> np.ndarray:
         """Room to work in, used again in every round."""
-        return self.problem.scratch.room(("edge",), size, np.float64)
+        return self.weights.bare.scratch.room(("edge",), size, np.float64)
 
     def _stepped(self, problem: Problem) -> tuple[BaseClassifier | None, float, float]:
         """A base classifier, its edge, and how far to go along it; where that is nowhere, `stopped` says why."""
@@ -278,8 +305,10 @@ class Run:
         begin = perf_counter()
         problem = self._draw()
         h, edge, alpha = self._stepped(problem)
-        if problem is not self.problem and self.stopped:  # a bad sample says nothing about the others
-            problem, self.drawn, self.times, self.drawn_columns = self.problem, None, None, None
+        # A bad sample says nothing about the others.
+        if problem is not self.weights.bare and (self.stopped or h is None or not h.looks):
+            problem = self.problem
+            self.drawn = self.times = self.drawn_columns = self.drawn_labels = None
             h, edge, alpha = self._stepped(problem)
         searched = perf_counter()
         if h is None or self.stopped:
@@ -313,14 +342,16 @@ class Run:
             self.held_out.add(newest.build(), self.team)
             row += [self.held_out.error, self.held_out.risk]
         if self.binned.workspace.on_disk:
-            scratch = self.problem.scratch
-            row.append(scratch.touched + bytes_of_update(self.problem, self.plan.loss.normalised))
+            bare = self.weights.bare
+            scratch = bare.scratch
+            row.append(scratch.touched + bytes_of_update(bare, self.plan.loss.normalised))
             scratch.touched = 0.0
         for name, value in zip(self._names, row, strict=True):
             self.history[name].append(value)
         self.h = h
         self.rows.learn(self)
         self.columns.learn(self)
+        self.labels.learn(self)
         for name, value in zip(self.columns.columns_of_history, self.columns.line(), strict=True):
             self.history[name].append(value)
         self.builder.append(h)
@@ -348,9 +379,13 @@ class Run:
         return min((k for k in keep if k is not None), default=self.n_rounds)
 
 
-def layout_of(criterion: Criterion, binned: Binned, target: Target, team: Team, last: bool) -> Layout:
-    """Bins as the search by a criterion needs them; ``last``: nobody needs ``binned`` after that."""
-    half = lanes(target.n_labels)
+def layout_of(criterion: Criterion, binned: Binned, target: Target, team: Team, last: bool, n_labels: int) -> Layout:
+    """Bins as the search by a criterion needs them.
+
+    last : whether nobody needs ``binned`` after that
+    n_labels : by which cuts are chosen
+    """
+    half = lanes(n_labels)
     dtype, _ = criterion.number(target.signed.size)
     # With more lanes a histogram is filled in several passes: what has to fit into the cache is the share of one.
     row_bytes = min(MOST, half if criterion.layout == PULL else 2 * half) * np.dtype(dtype).itemsize

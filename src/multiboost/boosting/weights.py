@@ -33,12 +33,15 @@ class Weights:
         F; changed by every round.
     seed : int
         Of whatever is random in a base learner.
+    filled : bool
+        Whether every round needs the payload of all samples and labels as they are; else ``problem`` makes it when it
+        is asked for.
 
     Attributes
     ----------
     state : State
-    problem : Problem
-        The base learning problem of the next round.
+    bare : Problem
+        The base learning problem of the next round; without a payload unless ``filled``.
     total : float
         Sum of |G|; 1 where the loss normalises its weights.
     """
@@ -52,8 +55,9 @@ class Weights:
         team: Team,
         scores: np.ndarray,
         seed: int = 0,
+        filled: bool = True,
     ):
-        self.loss, self.target, self.team = loss, target, team
+        self.loss, self.target, self.team, self.filled = loss, target, team, filled
         n, n_labels = scores.shape
         chunk_start = chunk_starts(n, target.group_start)
         self.state = State(
@@ -76,7 +80,7 @@ class Weights:
         self._flat = self.state.flat
         payload = new_payload(criterion, n, n_labels, target.positive, layout.workspace)
         steepest = (loss.largest_curvature or 0.0) if loss.has_curvature else 0.0
-        self._calls = update_calls(loss.sweep, self._flat, criterion.layout, payload, steepest)
+        self._calls = update_calls(loss.sweep, self._flat, criterion.layout, payload, steepest, filled)
         record = Pull(
             g=self.state.pull,
             h=self.state.curvature,
@@ -90,9 +94,14 @@ class Weights:
         every = layout.workspace.zeros(n, ROW)
         every[:] = np.arange(n, dtype=ROW)
         rows = Rows(every, np.zeros(0, ROW))
-        self.problem = Problem(layout, criterion, record, rows, team, seed, wanted=target.numbers)
+        self.bare = Problem(layout, criterion, record, rows, team, seed, wanted=target.numbers)
         self._out = np.zeros(5)
         self._advance(np.zeros((0, n), NODE), np.zeros(0, np.intp), np.zeros((0, n_labels)))
+
+    @property
+    def problem(self) -> Problem:
+        """The base learning problem of the next round."""
+        return self.bare if self.filled else self.bare.seen(None, None)
 
     @property
     def scores(self) -> np.ndarray:
@@ -152,7 +161,7 @@ class Weights:
         self._advance(h.leaf, offset, values, edge)
 
     def _advance(self, leaf, offset, values, edge: float = 0.0) -> None:
-        problem, record, loss = self.problem, self.problem.record, self.loss
+        problem, record, loss = self.bare, self.bare.record, self.loss
         self.team.run(
             advance, loss.shifted, loss.normalised, self._calls, self._flat, leaf, offset, values,
             record.payload, record.bounds, record.unit, self._out, alone=problem.is_small,
@@ -164,4 +173,4 @@ class Weights:
             )
         # A new problem: what the old one has cached depends on the old weights.
         record = replace(record, scale_g=float(self._out[3]), scale_h=float(self._out[4]))
-        self.problem = replace(problem, record=record, edge=edge)
+        self.bare = replace(problem, record=record, edge=edge)

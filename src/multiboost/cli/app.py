@@ -174,6 +174,7 @@ def train(
     subsample: _parameter("subsample") = None,
     row_sampler: _parameter("row_sampler") = None,
     column_sampler: _parameter("column_sampler", "all") = None,
+    label_sampler: _parameter("label_sampler", "all") = None,
     weighting: _parameter("weighting", "auto") = None,
     class_weight: _parameter("class_weight") = None,
     negative_weights: _parameter("negative_weights", "error") = None,

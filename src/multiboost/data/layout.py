@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,8 @@ class Layout:
         saves half of the peak memory.
     columns : ndarray (columns,) of bool or None
         Those that are laid out; None: all.
+    whole : Layout or None
+        What this one is a part of: how its columns are stored is decided there.
 
     Attributes
     ----------
@@ -74,6 +77,7 @@ class Layout:
         coarse: bool = False,
         last: bool = False,
         columns: np.ndarray | None = None,
+        whole: Layout | None = None,
     ):
         self.binned = binned
         self.is_part = columns is not None
@@ -86,16 +90,24 @@ class Layout:
         given = binned.give_away() if last else binned.columns
         slots = _slots([(int(j), given[j]) for j in chosen], binned.n_rows)
         del given
-        if coarse:
+        if whole is not None:
+            for slot in slots:
+                slot.store_as(whole._stored[slot.feature], self.bounded)
+        elif coarse:
             _make_coarse(slots, binned.n_rows)
         elif self.bounded:
-            row_bytes //= 2  # of the rounded payload
             for slot in slots:
                 slot.group()
+        if self.bounded and not coarse:
+            row_bytes //= 2  # of the rounded payload
         blocks = _dealt(slots, row_bytes, n_threads)
         slots = [slot for block in blocks for slot in block]
         self.first_bin = np.concatenate([np.zeros(0, np.intp), *(slot.first_bins() for slot in slots)])
-        self.blocks = _packed(blocks, binned.n_rows, binned.workspace)
+        self.blocks = _packed(blocks, binned.n_rows, binned.workspace, whole)
+        self._stored: dict[int, _Stored] = {
+            slot.feature: _Stored(slot.shift, slot.ends, int(at))
+            for slot, at in zip(slots, self.blocks.column["at"], strict=True)
+        }
         self.grouped = any(slot.value_rows < slot.n_bins and not slot.of.nominal for slot in slots)
         rows = self.blocks.block["origin_end"] - self.blocks.block["origin"]
         self.mostly_touched = int(rows[self.blocks.block["touched"] == 0].sum()) < self.blocks.n_rows // 2
@@ -109,7 +121,7 @@ class Layout:
         columns : ndarray (columns,) of bool
         """
         row_bytes, n_threads, coarse = self._made_with
-        return Layout(self.binned, row_bytes, n_threads, coarse, columns=columns)
+        return Layout(self.binned, row_bytes, n_threads, coarse, columns=columns, whole=self)
 
     @property
     def has_parts(self) -> bool:
@@ -135,6 +147,14 @@ class Layout:
         return self.binned.n_rows
 
 
+class _Stored(NamedTuple):
+    """How a column is stored."""
+
+    shift: int
+    ends: np.ndarray | None
+    at: int  # where its bins begin, -1 where they are in its block only
+
+
 class _Slot:
     """A column on its way into a block.
 
@@ -155,6 +175,8 @@ class _Slot:
         2**shift codes share a histogram row.
     ends : ndarray or None
         Last bin of each group, where bins are grouped.
+    at : int
+        Where its bins begin in the layout that this one is a part of, -1 where they are not there.
     """
 
     def __init__(self, feature: int, column: BinnedColumn, n_rows: int):
@@ -167,6 +189,7 @@ class _Slot:
         self.sparse = False
         self.shift = 0
         self.ends: np.ndarray | None = None
+        self.at = -1
 
     @property
     def kind(self) -> tuple[bool, bool, int]:
@@ -222,6 +245,11 @@ class _Slot:
         firsts = np.arange(self.n_bins) if self.ends is None else np.append(0, self.ends[:-1] + 1)
         firsts = firsts[:: 1 << self.shift]
         return np.append(firsts, self.n_bins) if self.of.missing else firsts
+
+    def store_as(self, stored: _Stored, bounded: bool) -> None:
+        """Store it as it is stored already, with groups if edges are bounded."""
+        self.shift, self.at = stored.shift, stored.at
+        self.ends = stored.ends if bounded else None
 
     def group(self) -> None:
         """Group the bins, if they are many.
@@ -320,26 +348,32 @@ def _filled(slots: list[_Slot], limit: int) -> list[list[_Slot]]:
     return blocks
 
 
-def _packed(blocks: list[list[_Slot]], n_rows: int, workspace: InMemory) -> Blocks:
+def _packed(blocks: list[list[_Slot]], n_rows: int, workspace: InMemory, whole: Layout | None) -> Blocks:
     """The codes of all blocks; takes the columns out of the slots."""
     slots = [slot for block in blocks for slot in block]
     n_codes = sum(slot.n_stored for slot in slots)
-    # The code of a group does not say which bin it is.  In a sparse block a column's code has to be looked for.
-    n_sparse = sum(slot.sparse for slot in slots)
-    keep_sparse = n_rows * n_sparse <= _BINS_SPACE * n_codes
-    kept = [slot.ends is not None or (slot.sparse and keep_sparse) for slot in slots]
+    column = _column_records(blocks)
+    if whole is not None:  # bins do not depend on what is laid out: they are there already
+        bins, column["at"] = whole.blocks.bins, [slot.at for slot in slots]
+    else:
+        # The code of a group does not say which bin it is.  In a sparse block a column's code has to be looked for.
+        n_sparse = sum(slot.sparse for slot in slots)
+        keep_sparse = n_rows * n_sparse <= _BINS_SPACE * n_codes
+        kept = [slot.ends is not None or (slot.sparse and keep_sparse) for slot in slots]
+        bins = workspace.zeros(n_rows * sum(kept), CODE)
+        column["at"] = np.where(kept, _begins([n_rows * one for one in kept])[:-1], -1)
     packed = Blocks(
         codes=workspace.zeros(n_codes, CODE),
         row_start=np.zeros(sum(block[0].sparse for block in blocks) * (n_rows + 1), np.uint32),
         block=_block_records(blocks, n_rows),
-        column=_column_records(blocks, kept, n_rows),
-        bins=workspace.zeros(n_rows * sum(kept), CODE),
+        column=column,
+        bins=bins,
     )
     for block, record in zip(blocks, packed.block, strict=True):
         records = packed.column[record["slot"] : record["slot_end"]]
         _write_codes(block, record, records["code"], packed, n_rows)
         for slot, at in zip(block, records["at"], strict=True):
-            if at >= 0:
+            if at >= 0 and whole is None:
                 packed.bins[at : at + n_rows] = slot.column.full(n_rows)
             del slot.column  # it may have no other owner: this saves half of the peak memory
     return packed
@@ -373,7 +407,7 @@ def _leaves_touch_few(block: list[_Slot]) -> bool:
     return plain and _TOUCHED * sum(slot.n_stored for slot in block) <= block[0].n_rows * len(block)
 
 
-def _column_records(blocks: list[list[_Slot]], kept: list[bool], n_rows: int) -> np.ndarray:
+def _column_records(blocks: list[list[_Slot]]) -> np.ndarray:
     slots = [slot for block in blocks for slot in block]
     record = np.zeros(len(slots), COLUMN)
     record["block"] = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
@@ -385,7 +419,6 @@ def _column_records(blocks: list[list[_Slot]], kept: list[bool], n_rows: int) ->
     record["missing"] = [slot.missing for slot in slots]
     record["frequent"] = [slot.frequent for slot in slots]
     record["nominal"] = [slot.of.nominal for slot in slots]
-    record["at"] = np.where(kept, _begins([n_rows * one for one in kept])[:-1], -1)
     return record
 
 

@@ -113,6 +113,7 @@ class MultiBoostClassifier(LabelBooster):
         step=None,
         row_sampler=None,
         column_sampler=None,
+        label_sampler=None,
         calibration="auto",
         calibration_cv=None,
         init=None,
@@ -138,6 +139,7 @@ class MultiBoostClassifier(LabelBooster):
         self.step = step
         self.row_sampler = row_sampler
         self.column_sampler = column_sampler
+        self.label_sampler = label_sampler
         self.calibration = calibration
         self.calibration_cv = calibration_cv
         self.init = init

@@ -74,6 +74,7 @@ class MultiBoostRegressor(RealBooster):
         step=None,
         row_sampler=None,
         column_sampler=None,
+        label_sampler=None,
         init=None,
         n_jobs=None,
         random_state=None,
@@ -94,6 +95,7 @@ class MultiBoostRegressor(RealBooster):
         self.step = step
         self.row_sampler = row_sampler
         self.column_sampler = column_sampler
+        self.label_sampler = label_sampler
         self.init = init
         self.n_jobs = n_jobs
         self.random_state = random_state

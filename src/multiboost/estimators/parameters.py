@@ -184,6 +184,13 @@ PARAMETERS: dict[str, Parameter] = {
             is_open=True, option="column_sampler", short="all, lazy:0.1, ucb:10 or exp3p:10.",
         ),
         Parameter(
+            "label_sampler", "str, LabelSampler or None",
+            'By which labels the cuts of a round are chosen, for targets of many: "all", "heaviest", "random" or the '
+            'name of a registered sampler, or a LabelSampler.  A number after a colon is its size, as in '
+            '"heaviest:0.1" or "random:20".  Votes are of all labels.  None is all.',
+            is_open=True, option="label_sampler", short="all, heaviest:0.1 or random:0.1.",
+        ),
+        Parameter(
             "init", 'None, "constant", float, list of float or fitted estimator',
             'Where boosting starts.  "constant" is the best constant.  Numbers are scores of the labels, or '
             "predictions of the targets.  A fitted estimator gives the scores of every row: one of ours its own, any "

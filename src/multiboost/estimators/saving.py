@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..model.modelfile import ModelFileError
 from ..model.storage import WRONG, load_any
 from ..plugin import Plugin, plugin_from
-from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS
+from ..samplers import COLUMN_SAMPLERS, LABEL_SAMPLERS, ROW_SAMPLERS
 from ..steps import STEPS
 from .start import written
 
@@ -27,6 +27,7 @@ _REGISTRIES = {
     "step": STEPS,
     "row_sampler": ROW_SAMPLERS,
     "column_sampler": COLUMN_SAMPLERS,
+    "label_sampler": LABEL_SAMPLERS,
     "calibration": CALIBRATORS,
 }
 # Where the estimators are that a file may name; others are known once their module is imported.

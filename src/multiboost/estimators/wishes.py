@@ -11,7 +11,7 @@ from ..criteria import CRITERIA
 from ..losses import LOSSES
 from ..losses.pair import PairLoss
 from ..plugin import Plugin, parameters_of
-from ..samplers import COLUMN_SAMPLERS, ROW_SAMPLERS, AllColumns, AllRows, Share
+from ..samplers import COLUMN_SAMPLERS, LABEL_SAMPLERS, ROW_SAMPLERS, AllColumns, AllLabels, AllRows, Share
 from ..steps import STEPS, Step
 from .start import plan_init
 from .validation import seed_of
@@ -37,6 +37,7 @@ def wishes_of(estimator, **more: Any) -> Wishes:
         "learning_rate": estimator.learning_rate,
         "rows": rows,
         "columns": part_of("column_sampler", COLUMN_SAMPLERS, estimator.column_sampler) or AllColumns(),
+        "labels": part_of("label_sampler", LABEL_SAMPLERS, getattr(estimator, "label_sampler", None)) or AllLabels(),
         "ridge": estimator.ridge,
         "max_bins": estimator.max_bins,
         "min_category_rows": estimator.min_category_rows,

@@ -11,7 +11,7 @@ import numpy as np
 from numba import typeof, types
 
 from .arithmetic import fixed
-from .calls import Calls, call
+from .calls import Calls, call, has
 from .compiler import INLINE, INNER, ONCE, OPTIONS, compiled, is_ours, njit
 from .criteria import PULL, PULL_AND_CURVATURE, WEIGHTS
 from .extremes import greater, lesser
@@ -252,11 +252,12 @@ def _signed(sweep, steepest):
     return sweep_signed
 
 
-def update_calls(sweep, state, layout, payload, steepest=0.0) -> Calls:
+def update_calls(sweep, state, layout, payload, steepest=0.0, filled=True) -> Calls:
     """What `advance` calls.
 
     sweep : function (state, first, last, shift, sums), see ``multiboost.losses``
     state : flat
+    filled : whether `advance` makes the payload; else who needs it does
     steepest : the largest curvature of a pair of weight 1; 0 where it is not known
     """
     kinds = (typeof(state), types.intp, types.intp, types.float64, types.float64[::1])
@@ -264,7 +265,8 @@ def update_calls(sweep, state, layout, payload, steepest=0.0) -> Calls:
     if state.sense.size:
         sweep = _signed(sweep, steepest)
     made = compiled(sweep, *kinds, keep=ours), kinds
-    return Calls(sweep=made, quantise=_quantiser(layout, payload, state.n_labels))
+    quantiser, quantiser_kinds = _quantiser(layout, payload, state.n_labels)
+    return Calls(sweep=made, quantise=(quantiser if filled else None, quantiser_kinds))
 
 
 @njit(**OPTIONS)
@@ -369,8 +371,9 @@ def advance(tid, n_threads, sync, shifted, normalised, calls, state, leaf, offse
             weights = state.pull[first * n_labels : last * n_labels]
             for k in range(weights.size):
                 weights[k] *= norm
-        arguments = (state.pull, state.curvature, payload, n_labels, first, last, scale_g, scale_h)
-        call(calls, "quantise", arguments)
-        if bounds is not None:
-            bounds.lost[chunk] = _round(payload, bounds, first, last)
+        if has(calls, "quantise"):
+            arguments = (state.pull, state.curvature, payload, n_labels, first, last, scale_g, scale_h)
+            call(calls, "quantise", arguments)
+            if bounds is not None:
+                bounds.lost[chunk] = _round(payload, bounds, first, last)
         chunk = next_item(sync)

@@ -447,6 +447,8 @@ def _settings(clf) -> list[tuple[str, str]]:
     ]
     if plan.columns.name != "all":
         found[-1:-1] = [("columns of a round", _said(plan.columns))]
+    if plan.labels.name != "all":
+        found[-1:-1] = [("labels that choose cuts", _said(plan.labels))]
     if hasattr(clf, "votes"):
         found[3:3] = [("votes", clf.votes)]
     if hasattr(clf, "weighting"):

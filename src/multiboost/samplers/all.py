@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .sampler import COLUMN_SAMPLERS, ROW_SAMPLERS, ColumnSampler, RowSampler
+from .sampler import COLUMN_SAMPLERS, LABEL_SAMPLERS, ROW_SAMPLERS, ColumnSampler, LabelSampler, RowSampler
 
 
 @ROW_SAMPLERS.register
@@ -27,3 +27,17 @@ class AllColumns(ColumnSampler):
 
     def columns(self, run):
         return None
+
+
+@LABEL_SAMPLERS.register
+@dataclass(frozen=True)
+class AllLabels(LabelSampler):
+    """All labels in every round."""
+
+    name = "all"
+
+    def labels(self, run):
+        return None
+
+    def count(self, n_labels):
+        return n_labels

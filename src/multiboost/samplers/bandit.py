@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from .sampler import ColumnSampler
+from .sampler import NODES, ColumnSampler, check_per
 
 _NONE = np.zeros(0)
 
@@ -23,14 +23,18 @@ def reward_of(gamma: float) -> float:
 class Bandit(ColumnSampler):
     """A sampler whose arms are columns, or groups of neighbouring columns.
 
-    Every round pulls some arms.  All nodes of a tree and all terms of a product choose among their columns.  The reward
-    of the round goes to the arm with the most gain.  Another arm that was pulled gets as much of it as its gain is of
-    that one's, so nothing where it was not cut.  With one pull a round that is the bandit of the papers.
+    A *play* pulls some arms, and cuts some of their columns.  With ``per="round"`` a round is one play: all nodes of a
+    tree and all terms of a product choose among the same columns.  With ``per="node"`` every node and every term has a
+    play of its own.  Those that are not cut do not count.
+
+    The reward of the round goes to the arm with the most gain in one play.  Another arm gets as much of it as its gain
+    is of that one's, so nothing where it was not cut.  With one pull a round that is the bandit of the papers.
 
     Attributes
     ----------
     pulls, group : int
-        Arms of a round; columns of an arm.
+        Arms of a play; columns of an arm.
+    per : {"round", "node"}
     count : ndarray (arms,)
         Pulls of each arm so far; (0,) before the first round.
     total : ndarray (arms,)
@@ -41,6 +45,7 @@ class Bandit(ColumnSampler):
 
     pulls: int
     group: int
+    per: str
     columns_of_history = ("reward",)
     count: np.ndarray = _NONE
     total: np.ndarray = _NONE
@@ -53,13 +58,22 @@ class Bandit(ColumnSampler):
             if not (value >= 1 and float(value).is_integer()):
                 raise ValueError(f"{type(self).__name__}({name}={value!r}): give a whole number of at least 1")
             object.__setattr__(self, name, int(value))
+        check_per(self)
 
     @abstractmethod
-    def _choose(self, run) -> np.ndarray:
-        """How often each arm is pulled in this round, (arms,)."""
+    def _choose(self, run, n_plays: int) -> np.ndarray:
+        """How often each arm is pulled in each of the next plays, (n_plays, arms)."""
 
-    def _update(self, pulled: np.ndarray, reward: np.ndarray) -> None:
-        """Learn the rewards of this round, (arms,); 0 where an arm was not pulled."""
+    def _update(self, pulls: int, earned: np.ndarray) -> None:
+        """Learn from a round.
+
+        Parameters
+        ----------
+        pulls : int
+            Of all its plays together.
+        earned : ndarray (arms,)
+            Rewards of all pulls of each arm.
+        """
 
     @property
     def utility(self) -> np.ndarray:
@@ -72,8 +86,9 @@ class Bandit(ColumnSampler):
             return None
         if self.count.size == 0:
             self._begin(n_arms)
-        self._pulled = self._choose(run)
-        return np.repeat(self._pulled > 0, self.group)[: run.n_columns]
+        self._pulled = self._choose(run, 1 if self.per == "round" else NODES)
+        found = np.repeat(self._pulled > 0, self.group, axis=1)[:, : run.n_columns]
+        return found[0] if self.per == "round" else found
 
     def _begin(self, n_arms: int) -> None:
         self.count, self.total = np.zeros(n_arms, np.int64), np.zeros(n_arms)
@@ -82,16 +97,22 @@ class Bandit(ColumnSampler):
         self.reward = reward_of(run.gamma)
         if run.drawn_columns is None:  # the round was made again with all columns, or there are too few of them
             return
-        reward = np.zeros(self.count.size)
-        for term in run.h.terms:
-            known = term.feature >= 0
-            np.add.at(reward, term.feature[known] // self.group, np.maximum(term.gain[known], 0.0))
-        most = reward.max()
-        reward *= self.reward / most if most > 0 else 0.0
-        self.count += self._pulled
-        self.total += self._pulled * reward
-        self.largest = max(self.largest, float(reward.max()))
-        self._update(self._pulled, reward)
+        n_arms = self.count.size
+        play, column, gain = run.h.cuts()
+        if self.per == "round":
+            play = np.zeros_like(play)
+        plays = np.unique(play) % len(self._pulled)
+        known = column >= 0
+        pair, which = np.unique(play[known] * n_arms + column[known] // self.group, return_inverse=True)
+        gains = np.bincount(which, np.maximum(gain[known], 0.0), pair.size)  # of an arm in a play
+        most = gains.max(initial=0.0)
+        reward = gains * (self.reward / most if most > 0 else 0.0)
+        row, arm = pair // n_arms % len(self._pulled), pair % n_arms
+        earned = np.bincount(arm, self._pulled[row, arm] * reward, n_arms)
+        self.count += np.bincount(plays, minlength=len(self._pulled)) @ self._pulled
+        self.total += earned
+        self.largest = max(self.largest, float(reward.max(initial=0.0)))
+        self._update(plays.size * self.pulls, earned)
 
     def line(self):
         return [self.reward]

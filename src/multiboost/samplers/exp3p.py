@@ -23,9 +23,11 @@ class EXP3P(Bandit):
     Parameters
     ----------
     pulls : int, default=10
-        Draws of a round, with replacement.
+        Draws of a play, with replacement.
     group : int, default=1
         So many neighbouring columns are one arm.
+    per : {"round", "node"}, default="round"
+        Whether all nodes and terms of a round cut the same columns, or each draws its own.
     gamma : float, default=0.1
         Share of the draws at random, in (0, 1].
     eta : float, default=10
@@ -43,6 +45,7 @@ class EXP3P(Bandit):
     confidence: float = 0.15
     horizon: int = 10000
     unit: float = 0.0
+    per: str = "round"
     name = "exp3p"
 
     def __post_init__(self):
@@ -62,17 +65,18 @@ class EXP3P(Bandit):
         super()._begin(n_arms)
         self._log_weight = np.zeros(n_arms)
 
-    def _choose(self, run):
+    def _choose(self, run, n_plays):
         rng = np.random.default_rng((run.seed, 1, run.n_rounds))
         so_far = np.cumsum(self.chances())
-        drawn = np.searchsorted(so_far, rng.random(self.pulls) * so_far[-1], side="right")
-        return np.bincount(np.minimum(drawn, so_far.size - 1), minlength=so_far.size)
+        drawn = np.searchsorted(so_far, rng.random((n_plays, self.pulls)) * so_far[-1], side="right")
+        drawn = np.minimum(drawn, so_far.size - 1)
+        return np.stack([np.bincount(play, minlength=so_far.size) for play in drawn])
 
-    def _update(self, pulled, reward):
+    def _update(self, pulls, earned):
         unit = self.unit or self.largest or 1.0
         p, n_arms = self.chances(), self._log_weight.size
-        bonus = self.pulls * self.confidence / (p * np.sqrt(n_arms * self.horizon))
-        self._log_weight += self.eta / (3 * n_arms) * (pulled * reward / (unit * p) + bonus)
+        bonus = pulls * self.confidence / (p * np.sqrt(n_arms * self.horizon))
+        self._log_weight += self.eta / (3 * n_arms) * (earned / (unit * p) + bonus)
 
     def state(self):
         return {} if self.count.size == 0 else {**super().state(), "log_weight": self._log_weight}

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .sampler import COLUMN_SAMPLERS, ColumnSampler
-
-_NODES = 64  # draws of a round, where every node has its own: more nodes begin with the first again
+from .sampler import COLUMN_SAMPLERS, NODES, ColumnSampler, check_per, check_size, count_of
 
 
 @COLUMN_SAMPLERS.register
@@ -30,20 +28,16 @@ class Lazy(ColumnSampler):
     name = "lazy"
 
     def __post_init__(self):
-        share = isinstance(self.size, float) and self.size <= 1
-        if not (self.size > 0 and (share or float(self.size).is_integer())):
-            raise ValueError(f"Lazy(size={self.size!r}): give a share in (0, 1] or a number of columns")
-        if self.per not in ("round", "node"):
-            raise ValueError(f"Lazy(per={self.per!r}): choose 'round' or 'node'")
+        check_size(self, "columns")
+        check_per(self)
 
     def columns(self, run):
         d = run.n_columns
-        share = self.size < 1 or (isinstance(self.size, float) and self.size == 1)
-        count = max(1, round(self.size * d)) if share else int(self.size)
-        if count >= d:
+        count = count_of(self.size, d)
+        if count == d:
             return None
         rng = np.random.default_rng((run.seed, 1, run.n_rounds))
-        draws = 1 if self.per == "round" else _NODES
+        draws = 1 if self.per == "round" else NODES
         found = np.zeros((draws, d), bool)
         for row in found:
             row[rng.permutation(d)[:count]] = True

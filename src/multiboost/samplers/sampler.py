@@ -10,6 +10,9 @@ import numpy as np
 from ..plugin import Plugin
 from ..registry import Registry
 
+NODES = 64  # sets of columns of a round, where every node has its own: more nodes begin with the first again
+PER = ("round", "node")  # who has a set of columns
+
 
 class RowSampler(Plugin, ABC):
     """Which samples a round sees.
@@ -90,5 +93,63 @@ class ColumnSampler(Plugin, ABC):
         return []
 
 
+class LabelSampler(Plugin, ABC):
+    """By which labels the cuts of a round are chosen: a sketch of G.
+
+    The votes of the leaves, the edge and the step are those of all labels.
+    A plug-in: a dataclass with a ``name``, a ``labels`` and a ``count``, registered in `LABEL_SAMPLERS`.
+    """
+
+    @abstractmethod
+    def labels(self, run) -> np.ndarray | None:
+        """The labels of the next round.
+
+        Parameters
+        ----------
+        run : Run
+
+        Returns
+        -------
+        ndarray of intp (k,), rising, or None
+            None means all.
+        """
+
+    @abstractmethod
+    def count(self, n_labels: int) -> int:
+        """How many of so many labels `labels` returns; ``n_labels`` where it returns None."""
+
+    def learn(self, run) -> None:
+        """Look at the round that was made; nothing is learned by default.
+
+        Parameters
+        ----------
+        run : Run
+            ``run.h`` is the base classifier, ``run.drawn_labels`` what `labels` returned, or None where all were used.
+        """
+
+
+def check_size(part: Plugin, what: str) -> None:
+    """Refuse a ``size`` that is neither a share nor a number of things."""
+    size = part.size  # type: ignore[attr-defined]
+    if not (size > 0 and (_is_share(size) or float(size).is_integer())):
+        raise ValueError(f"{type(part).__name__}(size={size!r}): give a share in (0, 1] or a number of {what}")
+
+
+def check_per(part: Plugin) -> None:
+    """Refuse a ``per`` that is none."""
+    if (per := part.per) not in PER:  # type: ignore[attr-defined]
+        raise ValueError(f"{type(part).__name__}(per={per!r}): choose {' or '.join(map(repr, PER))}")
+
+
+def count_of(size: float, n: int) -> int:
+    """How many of n things a size is: below 1, and 1.0, it is a share."""
+    return min(n, max(1, round(size * n)) if _is_share(size) else int(size))
+
+
+def _is_share(size: float) -> bool:
+    return isinstance(size, float) and size <= 1
+
+
 ROW_SAMPLERS: Registry[type[RowSampler]] = Registry("row sampler")
 COLUMN_SAMPLERS: Registry[type[ColumnSampler]] = Registry("column sampler")
+LABEL_SAMPLERS: Registry[type[LabelSampler]] = Registry("label sampler")

@@ -33,9 +33,12 @@ class Trimming(RowSampler):
     def rows(self, run):
         if self.kept == 1:
             return None
-        weight = np.abs(run.pull).sum(axis=1)
-        order = np.argsort(-weight, kind="stable")
-        sums = np.cumsum(weight[order])
-        drawn = np.zeros(run.n_samples, bool)
-        drawn[order[: 1 + np.searchsorted(sums, self.kept * sums[-1])]] = True
+        weight = run.weight_of_rows
+        heaviest = np.sort(weight)[::-1]
+        sums = np.cumsum(heaviest)
+        count = 1 + int(np.searchsorted(sums, self.kept * sums[-1]))
+        lightest = heaviest[min(count, heaviest.size) - 1]
+        drawn = weight > lightest
+        alike = np.flatnonzero(weight == lightest)  # the first ones of equal weight
+        drawn[alike[: count - np.count_nonzero(drawn)]] = True
         return drawn
