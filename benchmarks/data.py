@@ -345,6 +345,17 @@ def plants(seed: int = 0) -> Split:
     return divide(rows[:, :-1], rows[:, -1].astype(int), len(rows) - 500, seed)
 
 
+def pairs(split: Split, n_train: int, n_test: int, seed: int = 0) -> Split:
+    """Two random samples side by side; each pair of classes is a class."""
+    rng, n_classes = np.random.default_rng(seed), int(split.y.max()) + 1
+
+    def some(X: np.ndarray, y: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        a, b = rng.integers(0, len(y), (2, n))
+        return np.hstack([X[a], X[b]]), y[a] * n_classes + y[b]
+
+    return Split(*some(split.X, split.y, n_train), *some(split.X_test, split.y_test, n_test))
+
+
 def frame_of(attributes: list[Attribute], rows: np.ndarray) -> pd.DataFrame:
     """A data frame of ARFF rows: nominal attributes as categories, all declared ones, and ``?`` as missing."""
     import pandas as pd

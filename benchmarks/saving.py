@@ -1,6 +1,6 @@
 """What samplers save: time to the error that training without them reaches, and on covertype to the best peer's.
 
-    python -m benchmarks.saving mnist isolet covertype plants many
+    python -m benchmarks.saving mnist isolet covertype plants pairs many
 
 Times are processor times of one thread, from the call of ``fit``, so with binning.  Test errors are known after every
 round from the finished model.  What draws at random runs with several seeds, and its errors and seconds are their
@@ -30,12 +30,16 @@ from .ours import REAL, ours, warm_up
 from .peers import LightGBM, XGBoost
 
 RESULTS = data.PROJECT / "benchmarks" / "results" / "saving.json"
-PARTS = ("mnist", "isolet", "covertype", "plants", "many")
-LEARNERS = {"mnist": "tree:50", "isolet": "tree:50", "covertype": "tree:1500", "plants": "tree:100", "many": "tree:100"}
-ROUNDS = {
-    "mnist": (200, 400), "isolet": (200, 400), "covertype": (60, 60), "plants": (100, 200), "many": (30, 60),
-}  # fmt: skip  # of plain training, and of samplers
-SEEDS = {"mnist": 3, "isolet": 3, "covertype": 1, "plants": 5, "many": 1}
+PARTS = ("mnist", "isolet", "covertype", "plants", "pairs", "many")
+LEARNERS = {
+    "mnist": "tree:50", "isolet": "tree:50", "covertype": "tree:1500", "plants": "tree:100", "pairs": "tree:100",
+    "many": "tree:100",
+}  # fmt: skip
+ROUNDS = {  # of plain training, and of samplers
+    "mnist": (200, 400), "isolet": (200, 400), "covertype": (60, 60), "plants": (100, 200), "pairs": (100, 200),
+    "many": (50, 100),
+}  # fmt: skip
+SEEDS = {"mnist": 3, "isolet": 3, "covertype": 1, "plants": 5, "pairs": 2, "many": 1}
 PEERS = {LightGBM: 1000, XGBoost: 1000}  # rounds
 
 
@@ -71,7 +75,12 @@ class Clock(Callback):
 
 @lru_cache(maxsize=1)
 def split_of(name: str) -> data.Split:
-    """A data set; all rows of covertype, a tenth of them for test; "many": 300 generated classes."""
+    """A data set; all rows of covertype, a tenth of them for test.
+
+    "pairs": two digits side by side, 100 classes; "many": 300 generated classes.
+    """
+    if name == "pairs":
+        return data.pairs(data.pendigits(), 10_000, 5_000)
     if name == "many":
         X, y = data.generated(40_000, 20, 300)
         return data.Split(X[:30_000], y[:30_000], X[30_000:], y[30_000:])
@@ -83,7 +92,7 @@ def split_of(name: str) -> data.Split:
 
 def samplers_of(name: str) -> dict[str, dict]:
     """Parameters of each contestant, by name; bandits pull a tenth of the columns."""
-    if name in ("plants", "many"):
+    if name in ("plants", "pairs", "many"):
         found: dict[str, dict] = {"plain": {}}
         for share in (0.25, 0.1, 0.04):
             found[f"heaviest {share}"] = {"label_sampler": Heaviest(share)}

@@ -155,6 +155,16 @@ class TestTheSameModel:
         there = of_files(make(), folder, "three", sample_weight="w", **room)
         assert there.ensemble_.digest() == here.ensemble_.digest()
 
+    @pytest.mark.parametrize("loss", ["exponential", "logistic"])
+    @pytest.mark.parametrize("rows", ["mvs:0.5", "trimming:0.8", "share:0.5"])
+    def test_samplers(self, table, folder, room, rows, loss):
+        """Of rows, columns and labels."""
+        given = {**QUICK, "loss": loss, "subsample": None, "row_sampler": rows}
+        given |= {"column_sampler": "ucb:2", "label_sampler": "heaviest:2"}
+        here = MultiBoostClassifier(**given).fit(features(table), column(table, "three"))
+        there = of_files(MultiBoostClassifier(**given), folder, "three", **room)
+        assert there.ensemble_.digest() == here.ensemble_.digest()
+
     @pytest.mark.parametrize("learner", ["stump", "product:2"])
     def test_discrete_votes(self, table, folder, room, learner):
         make = lambda: AdaBoostMHClassifier(learner, 4, votes="discrete", max_bins=300)  # noqa: E731
