@@ -34,7 +34,7 @@ def _distinct(values, bits, shift, table, found):
     """OUT found: the distinct values; how many there are, or one more than there is room for.
 
     shift : see `_slot`
-    table : NaN, and at the end the values at their slots or behind them
+    table : NaN; OUT, the values at their slots or behind them
     """
     last = np.uintp(table.size - 1)
     count = 0
@@ -111,44 +111,41 @@ def quantile_ends(weights, max_bins):
 def digitise(values, cuts, n_bins, bins):
     """OUT bins: the number of cuts below each value; n_bins where it is missing."""
     values = np.ascontiguousarray(values, np.float64)
+    steps = int(cuts.size).bit_length()
+    padded = np.full((1 << steps) - 1, np.inf)
+    padded[: cuts.size] = cuts
     memory, bin_of = np.full(1 << _MEMORY, np.nan), np.empty(1 << _MEMORY, np.uint16)
-    _digitise(values, values.view(np.uint64), cuts, n_bins, np.uint64(64 - _MEMORY), memory, bin_of, bins)
+    _digitise(
+        values, values.view(np.uint64), padded, np.uintp(steps), n_bins, np.uint64(64 - _MEMORY), memory, bin_of, bins
+    )
 
 
 @njit(**OPTIONS)
-def _digitise(values, bits, cuts, n_bins, shift, memory, bin_of, bins):
+def _digitise(values, bits, cuts, steps, n_bins, shift, memory, bin_of, bins):
     """OUT bins: see `digitise`.
 
-    Most columns have few values, or neighbours that are alike: their bins are remembered.  Others are searched in
-    steps that depend on the number of cuts alone, and without a jump, of which half would be foretold wrongly.
+    Many columns have few values, again and again: their bins are remembered.  The others are searched without a
+    branch, as half of the branches would be foretold wrongly.
 
+    cuts, steps : 2^steps - 1 of them, the last ones infinite
     shift : see `_slot`
-    memory, bin_of : NaN and anything, and at the end values that were seen, and their bins
+    memory, bin_of : NaN and anything; OUT, values that were seen, and their bins
     """
-    one, n_cuts = np.uintp(1), np.uintp(cuts.size)
-    top = np.uintp(0)  # the first step is the largest power of two that is no more than the cuts
-    while (np.uintp(2) << top) <= n_cuts:
-        top += one
+    one = np.uintp(1)
     for i in range(values.size):
         x = values[i]
         slot = _slot(bits[i], shift)
         if memory[slot] == x:
             bins[i] = bin_of[slot]
-            continue
-        if np.isnan(x):
+        elif np.isnan(x):
             bins[i] = n_bins
-            continue
-        low = np.uintp(0)
-        if n_cuts > 0:
-            if cuts[(one << top) - one] < x:
-                low = n_cuts + one - (one << top)
-            step = top
+        else:
+            low, step = np.uintp(0), steps
             while step > 0:
                 step -= one
                 low += np.uintp(cuts[low + (one << step) - one] < x) << step
-        memory[slot] = x
-        bin_of[slot] = low
-        bins[i] = low
+            memory[slot] = x
+            bins[i] = bin_of[slot] = low
 
 
 @njit(**OPTIONS)
