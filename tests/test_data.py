@@ -163,6 +163,11 @@ class TestBinner:
 NOMINAL = 4
 
 
+def limits_of(dtype):
+    """The smallest whole number of a type, and one above the largest that float64 knows exactly."""
+    return max(np.iinfo(dtype).min, -(2**53)), min(np.iinfo(dtype).max + 1, 2**53)
+
+
 def many_kinds(n, seed=0):
     """An array, and a table of it: numbers few and many, frequent ones, missing ones, a nominal column."""
     rng = np.random.default_rng(seed)
@@ -200,6 +205,46 @@ class TestBinned:
             np.testing.assert_array_equal(bin_numbers(binned)[:, j], of.digitise(X[:, j]))
             count = np.bincount(of.digitise(X[:, j]), minlength=of.n_bins + of.missing)
             np.testing.assert_array_equal(binned.columns[j].count(9000), count)
+
+    @pytest.mark.parametrize("max_bins", [256, 16, 2])
+    @pytest.mark.parametrize(
+        "dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32"]
+    )
+    def test_whole_numbers(self, dtype, max_bins):
+        """Every type and form has the bins of float64; a bin for each value where these are few."""
+        rng = np.random.default_rng(0)
+        low, high = (0, 2) if dtype == "bool" else (-3e38, 3e38) if dtype == "float32" else limits_of(dtype)
+        X = np.column_stack(
+            [
+                rng.integers(max(low, -100), min(high, 120), 3000),
+                rng.integers(max(low, -4), min(high, 6), 3000),
+                rng.choice([low, high // 2, high - 1], 3000),
+                np.where(rng.random(3000) < 0.8, 0, rng.integers(0, min(high, 1000), 3000)),
+                np.ones(3000),
+                np.arange(3000) % min(high, 2000),
+            ]
+        ).astype(dtype)
+        weight = rng.uniform(1, 9, 3000)
+        frame = pd.DataFrame(X, columns=[*"abcdef"])
+        wider = np.zeros((6000, 12), dtype)
+        wider[::2, ::2] = X
+        forms = [
+            X, np.asfortranarray(X), wider[::2, ::2], X.byteswap().view(X.dtype.newbyteorder()), frame,
+            pl.from_pandas(frame), pa.Table.from_pandas(frame),
+        ]  # fmt: skip
+        for w in (None, weight):
+            expected = Binned.of(as_table(X.astype(np.float64)), max_bins, weight=w)
+            for form in forms:
+                assert Binned.of(as_table(form), max_bins, weight=w).digest() == expected.digest()
+            for j, (column, of) in enumerate(zip(expected.columns, expected.binner.columns, strict=True)):
+                value, number = np.unique(X[:, j].astype(np.float64), return_inverse=True)
+                if value.size <= max_bins:
+                    np.testing.assert_array_equal(of.lowest, value)
+                    np.testing.assert_array_equal(of.highest, value)
+                assert (column is None) == (value.size == 1)
+                if column is not None:
+                    bin_of = np.searchsorted(of.highest, value)
+                    np.testing.assert_array_equal(column.full(3000), bin_of[number])
 
     def test_take(self):
         """Some rows in any order: NumPy's indexing, of the bins and of the table."""
@@ -259,6 +304,27 @@ class TestBinned:
         digests += [Binned.of(table, 41).digest(), Binned.of(table, 40, 30).digest()]
         digests += [Binned.of(table, 40, weight=np.linspace(1, 9, 500)).digest()]
         assert len(set(digests)) == len(digests)
+
+    @pytest.mark.parametrize("n", [1, 3, 10, 1000, 7003])
+    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+    def test_frequent_bins_are_left_out(self, dtype, n):
+        """From a share of 0.3, the first one of the most frequent; also where some rows deceive, and at half."""
+        rng = np.random.default_rng(0)
+        of = ColumnBins(np.arange(5.0), np.arange(5.0), False)
+        for share in (0, 0.25, 0.299, 0.3, 0.301, 0.49, 0.5, 0.51, 0.7, 1):
+            some = np.where(np.arange(n) < round(share * n), 3, rng.integers(0, 5, n))
+            for numbers in (some, rng.permutation(some), np.where(np.arange(n) % 2, 1, 2), np.arange(n) % 5 // 2 * 2,
+                            np.where(np.arange(n) % max(1, n // 500) == 0, 1, some)):  # fmt: skip
+                column = BinnedColumn(of, numbers.astype(dtype)).stored(n)
+                count = np.bincount(numbers, minlength=5)
+                most = count.argmax()
+                np.testing.assert_array_equal(column.full(n), numbers)
+                if count[most] < 0.3 * n:
+                    assert column.rows is None
+                else:
+                    assert column.frequent == most
+                    np.testing.assert_array_equal(column.rows, np.flatnonzero(numbers != most))
+                    np.testing.assert_array_equal(column.bins, numbers[numbers != most])
 
     def test_storage_is_that_of_the_numbers(self):
         """A sparse matrix whose zeros are few, or not the most frequent value, is stored as an array would be."""
@@ -405,6 +471,22 @@ class TestTable:
             assert isinstance(table, DenseTable)
             self.check(table)
         assert as_table(table) is table
+
+    def test_long_array(self):
+        """Rows become columns piece by piece; an array of columns is not copied."""
+        X = np.random.default_rng(0).normal(size=(5000, 7))
+        for form in (X, np.asfortranarray(X), X.astype(np.float32), X.astype(">f8"), np.repeat(X, 2, axis=1)[:, ::2],
+                     X[:1024], X[:1025], X[:0]):  # fmt: skip
+            for table in (DenseTable(form), EncodedTable(form, None)):
+                for first, last in ((0, 7), (2, 5), (6, 7), (3, 3)):
+                    found = table.columns(first, last)
+                    assert len(found) == last - first
+                    for j, column in enumerate(found, first):
+                        assert column.values.dtype == np.float64
+                        assert column.values.flags.c_contiguous
+                        np.testing.assert_array_equal(column.values, form[:, j].astype(np.float64))
+        columns = np.asfortranarray(X)
+        assert all(np.shares_memory(column.values, columns) for column in DenseTable(columns).columns(0, 7))
 
     @pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, sp.coo_array, sp.csr_array])
     def test_sparse(self, form):

@@ -13,7 +13,7 @@ from multiboost.data.binned import Binned
 from multiboost.data.layout import Layout
 from multiboost.data.table import DenseTable
 from multiboost.kernels.arithmetic import exp
-from multiboost.kernels.binning import digitise, distinct, quantile_ends
+from multiboost.kernels.binning import _distinct, digitise, distinct, quantile_ends
 from multiboost.kernels.calls import Calls, call, has
 from multiboost.kernels.compiler import OPTIONS, compiled
 from multiboost.kernels.criteria import cut_score, edge_score
@@ -497,6 +497,24 @@ def test_distinct():
         np.testing.assert_array_equal(np.sort(found), np.unique(x))
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(500.0), np.arange(-250.0, 250.0), np.arange(500) / 4, np.arange(500) / 10, np.arange(500.0) * 1e6,
+        1.0 / np.arange(1, 501), np.logspace(-90, 90, 500),
+        np.random.default_rng(0).normal(size=500).astype(np.float32),
+    ],
+)  # fmt: skip
+def test_distinct_values_are_spread(values):
+    """Also whole numbers, which end in many zeros: no value is far from its slot, as long runs of them would be."""
+    table, found = np.full(2048, np.nan), np.empty(500)
+    values = values.astype(np.float64)
+    assert _distinct(values, values.view(np.uint64), np.uint64(64 - 11), table, found) == 500
+    np.testing.assert_array_equal(np.sort(table[~np.isnan(table)]), np.sort(values))
+    free = np.flatnonzero(np.isnan(table))
+    assert np.diff(free, prepend=-1, append=2048).max() <= 40
+
+
 def test_quantile_ends_are_balanced():
     """Bins of equal weights have equal shares; nothing is lost to a heavy value."""
     np.testing.assert_array_equal(quantile_ends(np.ones(1000), 10), np.arange(99, 1000, 100))
@@ -526,6 +544,15 @@ def test_digitise_is_searchsorted():
     digitise(x, cuts, cuts.size + 1, bins)
     np.testing.assert_array_equal(bins[:-1], np.searchsorted(cuts, x[:-1], side="left"))
     assert bins[-1] == cuts.size + 1
+    whole = np.append(rng.integers(-500, 500, 30000), -0.0)  # the same values again and again
+    for n_cuts in (*range(20), 31, 32, 33, 254, 255, 256, 700):
+        cuts = np.sort(rng.permutation(1400)[:n_cuts] / 1.0 - 700) + rng.integers(2) / 2
+        for x in (rng.normal(0, 300, 3000), whole, whole[::-3], np.repeat(whole[:50], 9), cuts, np.zeros(0)):
+            x = np.append(x, [np.inf, -np.inf, np.nan])
+            bins = np.empty(x.size, np.uint8 if n_cuts < 255 else np.uint16)
+            digitise(x, cuts, n_cuts + 1, bins)
+            np.testing.assert_array_equal(bins[:-1], np.searchsorted(cuts, x[:-1], side="left"))
+            assert bins[-1] == n_cuts + 1
 
 
 @pytest.mark.parametrize("base_learner", ["stump", "tree:6", "product:3", "tree:4/product:3", "product:2/tree:3"])

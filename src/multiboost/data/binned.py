@@ -20,6 +20,7 @@ _GROUP = 16  # columns that are read from the table together,
 _GROUP_BYTES = 128 << 20  # or fewer, in this much memory
 _WORTH_THREADS = 50_000  # values of a table below which one thread reads it
 _PART = 1 << 20  # rows that are counted together
+_SOME = 500  # rows, about, that say which bin may be that of most rows
 _FREQUENT = 0.3  # share of the most frequent bin from which a column leaves it out
 
 
@@ -79,15 +80,25 @@ class BinnedColumn:
 
         So how a column is stored depends on its bins alone, not on the table that it came from.
         """
-        count = self.count(n_rows)
-        frequent = int(count.argmax())
-        if count[frequent] < _FREQUENT * n_rows:
-            return BinnedColumn(self.of, self.full(n_rows))
+        frequent = -1 if self.rows is not None else _majority(self.bins)
+        if frequent < 0:
+            count = self.count(n_rows)
+            frequent = int(count.argmax())
+            if count[frequent] < _FREQUENT * n_rows:
+                return BinnedColumn(self.of, self.full(n_rows))
         if frequent == self.frequent:
             return self
         bins = self.full(n_rows)
         rows = np.flatnonzero(bins != frequent).astype(np.uint32)
         return BinnedColumn(self.of, bins[rows], rows, frequent)
+
+
+def _majority(bins: np.ndarray) -> int:
+    """The bin of more than half of the rows, if some of them say that there is one; else -1.  No count is needed."""
+    some = np.bincount(bins[:: max(1, bins.size // _SOME)], minlength=1)
+    frequent = int(some.argmax())
+    likely = 2 * some[frequent] > some.sum()
+    return frequent if likely and 2 * np.count_nonzero(bins == frequent) > bins.size else -1
 
 
 def _common(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from .categories import Categories, Factor, factor_of_array, factor_of_series, i
 _FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table")}
 # A prediction takes the columns that the model asks for where they are few of many, else all at once.
 _WIDE, _FEW = 500, 0.25
+_TILE = 1024  # rows that are turned into columns together: some columns of them stay in the cache
 _DATES = "make numbers of them, such as days since the first, or name the column in nominal_features"
 
 
@@ -144,6 +145,16 @@ class Column:
         self.where = where
 
 
+def _by_columns(array: np.ndarray) -> np.ndarray:
+    """An array of rows as rows of its columns, float64; not copied where it is so in memory."""
+    if array.dtype == np.float64 and array.T.flags.c_contiguous:
+        return array.T
+    found = np.empty(array.shape[::-1])
+    for first in range(0, len(array), _TILE):
+        found[:, first : first + _TILE] = array[first : first + _TILE].T
+    return found
+
+
 class DenseTable(Table):
     """A two-dimensional NumPy array; of objects where some columns are nominal."""
 
@@ -173,8 +184,7 @@ class DenseTable(Table):
     def columns(self, first, last):
         if self.categories is not None:
             return [Column(self._values(j)) for j in range(first, last)]
-        block = np.ascontiguousarray(self.array[:, first:last].T, dtype=np.float64)
-        return [Column(values) for values in block]
+        return [Column(values) for values in _by_columns(self.array[:, first:last])]
 
     def rows(self, first, last):
         if self.categories is not None:
@@ -198,7 +208,7 @@ class EncodedTable(Table):
         self.categories = categories
 
     def columns(self, first, last):
-        return [Column(values) for values in np.ascontiguousarray(self.array[:, first:last].T)]
+        return [Column(values) for values in _by_columns(self.array[:, first:last])]
 
     def rows(self, first, last):
         return self.array[first:last]

@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from .compiler import ALLOCATING, OPTIONS, njit
+from .compiler import ALLOCATING, INLINE, OPTIONS, njit
+
+_MEMORY = 12  # bits: so many values are remembered, 40 KB of them
+
+
+@njit(**INLINE)
+def _slot(bits, shift):
+    """Where a number goes in a table of 2^(64 - shift) places.
+
+    The upper bits of the product: the lower ones are zeros for whole numbers, whose bits as float64 end in zeros.
+    """
+    return np.uintp((bits * np.uint64(0x9E3779B97F4A7C15)) >> shift)
 
 
 def distinct(values, limit):
@@ -12,37 +23,36 @@ def distinct(values, limit):
     hundred look-ups, not a sort.
     """
     values = np.ascontiguousarray(values, np.float64)
-    size = 1 << int(4 * limit + 3).bit_length()
+    n_bits = int(4 * limit + 3).bit_length()
     found = np.empty(limit, np.float64)
-    count = _distinct(values, values.view(np.uint64), np.zeros(size, np.int32), found)
+    count = _distinct(values, values.view(np.uint64), np.uint64(64 - n_bits), np.full(1 << n_bits, np.nan), found)
     return found[: min(count, limit)], count > limit
 
 
 @njit(**OPTIONS)
-def _distinct(values, bits, table, found):
+def _distinct(values, bits, shift, table, found):
     """OUT found: the distinct values; how many there are, or one more than there is room for.
 
-    table : zeros, a power of two of them; OUT, 1 + the place of a value in ``found``
+    shift : see `_slot`
+    table : NaN; OUT, the values at their slots or behind them
     """
-    limit = found.size
     last = np.uintp(table.size - 1)
     count = 0
-    before = np.nan
     for i in range(values.size):
         x = values[i]
-        if np.isnan(x) or x == before:
+        slot = _slot(bits[i], shift)
+        if table[slot] == x or np.isnan(x):
             continue
-        before = x
-        key = bits[i] if x != 0 else np.uint64(0)  # -0.0 has other bits than 0.0
-        slot = np.uintp((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)) & last
-        while table[slot] > 0 and found[table[slot] - 1] != x:
-            slot = (slot + np.uintp(1)) & last
-        if table[slot] == 0:
-            if count == limit:
-                return limit + 1
-            found[count] = x if x != 0 else 0.0
-            count += 1
-            table[slot] = count
+        if x == 0:
+            slot = np.uintp(0)  # -0.0 has other bits than 0.0
+        while table[slot] != x:
+            if np.isnan(table[slot]):
+                if count == found.size:
+                    return count + 1
+                found[count] = table[slot] = x if x != 0 else 0.0
+                count += 1
+            else:
+                slot = (slot + np.uintp(1)) & last
     return count
 
 
@@ -98,22 +108,44 @@ def quantile_ends(weights, max_bins):
     return ends[:count]
 
 
-@njit(**OPTIONS)
 def digitise(values, cuts, n_bins, bins):
     """OUT bins: the number of cuts below each value; n_bins where it is missing."""
+    values = np.ascontiguousarray(values, np.float64)
+    steps = int(cuts.size).bit_length()
+    padded = np.full((1 << steps) - 1, np.inf)
+    padded[: cuts.size] = cuts
+    memory, bin_of = np.full(1 << _MEMORY, np.nan), np.empty(1 << _MEMORY, np.uint16)
+    _digitise(
+        values, values.view(np.uint64), padded, np.uintp(steps), n_bins, np.uint64(64 - _MEMORY), memory, bin_of, bins
+    )
+
+
+@njit(**OPTIONS)
+def _digitise(values, bits, cuts, steps, n_bins, shift, memory, bin_of, bins):
+    """OUT bins: see `digitise`.
+
+    Many columns have few values, again and again: their bins are remembered.  The others are searched without a
+    branch, as half of the branches would be foretold wrongly.
+
+    cuts, steps : 2^steps - 1 of them, the last ones infinite
+    shift : see `_slot`
+    memory, bin_of : NaN and anything; OUT, values that were seen, and their bins
+    """
+    one = np.uintp(1)
     for i in range(values.size):
         x = values[i]
-        if np.isnan(x):
+        slot = _slot(bits[i], shift)
+        if memory[slot] == x:
+            bins[i] = bin_of[slot]
+        elif np.isnan(x):
             bins[i] = n_bins
-            continue
-        low, high = 0, cuts.size
-        while low < high:
-            middle = (low + high) >> 1
-            if cuts[middle] < x:
-                low = middle + 1
-            else:
-                high = middle
-        bins[i] = low
+        else:
+            low, step = np.uintp(0), steps
+            while step > 0:
+                step -= one
+                low += np.uintp(cuts[low + (one << step) - one] < x) << step
+            memory[slot] = x
+            bins[i] = bin_of[slot] = low
 
 
 @njit(**OPTIONS)
