@@ -84,6 +84,15 @@ def test_what_is_laid_out_anew_is_what_is_masked(kind, base_learner, form, monke
     same_bits(packed, boost(X, y, kind, base_learner, 5, **given), X)
 
 
+@pytest.mark.parametrize("kind", ["real", "logistic"])
+def test_parts_are_stored_as_the_whole(kind, monkeypatch):
+    """Eight bins share a histogram row in the whole table; three columns alone would have rows of their own."""
+    X, y = make_classes(4000, 9, 3)
+    packed = boost(X, y, kind, "tree:8", 4, column_sampler=Lazy(3))
+    monkeypatch.setattr(problem, "_PACKED", 0.0)
+    same_bits(packed, boost(X, y, kind, "tree:8", 4, column_sampler=Lazy(3)), X)
+
+
 def test_wide_tables_are_searched_by_bounds(monkeypatch):
     """More than forty columns are left: edges are bounded in what is laid out, too."""
     X, y = make_levels(300, 120, 3)
