@@ -325,6 +325,9 @@ def test_bandits_follow_their_formulas(sampler):
                     bonus = sampler.pulls * 0.15 / (p[j] * np.sqrt(n_arms * 10000))
                     log_w[j] += sampler.eta / (3 * n_arms) * (estimate + bonus)
             np.testing.assert_allclose(learned["columns.log_weight"], log_w, rtol=1e-9)
+        utility = np.divide(total, count, out=np.zeros(n_arms), where=count > 0)
+        assert clf.history_["best_utility"][t] == pytest.approx(utility.max(), rel=1e-9)
+        assert utility[int(clf.history_["best_arm"][t])] == pytest.approx(utility.max(), rel=1e-9)
         np.testing.assert_allclose(learned["columns.count"], count)
         np.testing.assert_allclose(learned["columns.total"], total, rtol=1e-9)
 

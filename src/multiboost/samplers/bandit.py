@@ -46,7 +46,7 @@ class Bandit(ColumnSampler):
     pulls: int
     group: int
     per: str
-    columns_of_history = ("reward",)
+    columns_of_history = ("reward", "best_arm", "best_utility")
     count: np.ndarray = _NONE
     total: np.ndarray = _NONE
     largest = 0.0
@@ -115,7 +115,10 @@ class Bandit(ColumnSampler):
         self._update(plays.size * self.pulls, earned)
 
     def line(self):
-        return [self.reward]
+        if self.count.size == 0:
+            return [self.reward, np.nan, np.nan]
+        best = int(self.utility.argmax())
+        return [self.reward, float(best), float(self.utility[best])]
 
     def state(self):
         if self.count.size == 0:
