@@ -434,7 +434,8 @@ class Problem:
             payload = new_payload(criterion, self.n_rows, self.n_sketched, positive, self.layout.workspace)
             return payload, bounds_of(criterion, self.layout, self.n_sketched, n_threads, n_chunks)
 
-        key = "payload", criterion.name, one_hot, self.layout.bounded, self.n_sketched
+        # Bounds of a part have room for its columns only.
+        key = "payload", criterion.name, one_hot, self.layout.bounded, self.layout.is_part, self.n_sketched
         (payload, bounds), back = self.scratch.lend(key, make)
         if bounds is not None and self.layout.is_part:
             bounds = bounds_on(bounds, self.layout.blocks, self.layout.first_bin)
