@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from multiboost import Callback, MultiBoostClassifier, MultiBoostRegressor, load_model
+from multiboost.base.stump import Stump
 from multiboost.plugins import LabelSampler
 from multiboost.report import write_report
 from multiboost.samplers import UCB, Heaviest, Lazy, MinimalVariance, RandomLabels
@@ -203,6 +204,25 @@ def test_a_label_that_says_nothing_costs_no_round():
     assert clf.n_iter_ == 10
     assert sum(labels is None for labels in seen.labels) >= 8
     assert clf.history_["training_error"][-1] < 0.7 * clf.history_["training_error"][0]
+
+
+class Room(Callback):
+    """Whether a tree has as much room as its payload needs, for some labels and for all, in any order."""
+
+    def begin(self, run):
+        some, every = run.weights.bare.seen(None, np.arange(4)), run.problem
+        for part in (some, every, some):
+            growth = part.growth(4, Stump())
+            assert growth.tree.total.shape[1] == part.record.payload.width
+            assert growth.subsets.n_labels == part.n_sketched
+
+
+@pytest.mark.parametrize("n_classes", [5, 8])
+@each_kind
+def test_some_labels_and_all_have_room_of_their_own(kind, n_classes):
+    """A round that is made again has more labels in as many lanes, as each sample has one positive of all."""
+    X, y = make_classes(200, 4, n_classes)
+    boost(X, y, kind, "tree:4", 2, label_sampler=Heaviest(4), fit={"callbacks": [Room()]})
 
 
 def test_file_and_report(tmp_path):

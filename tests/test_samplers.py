@@ -11,7 +11,7 @@ from multiboost import Callback, MultiBoostClassifier, MultiBoostRegressor, load
 from multiboost.base import problem
 from multiboost.plugins import RowSampler
 from multiboost.report import write_report
-from multiboost.samplers import EXP3P, UCB, Lazy, MinimalVariance, Trimming
+from multiboost.samplers import EXP3P, UCB, Heaviest, Lazy, MinimalVariance, Trimming
 from multiboost.samplers.bandit import reward_of
 from multiboost.samplers.minimal_variance import threshold
 
@@ -91,6 +91,40 @@ def test_parts_are_stored_as_the_whole(kind, monkeypatch):
     packed = boost(X, y, kind, "tree:8", 4, column_sampler=Lazy(3))
     monkeypatch.setattr(problem, "_PACKED", 0.0)
     same_bits(packed, boost(X, y, kind, "tree:8", 4, column_sampler=Lazy(3)), X)
+
+
+@pytest.mark.parametrize(
+    "given", [{"row_sampler": MinimalVariance(0.5)}, {"label_sampler": Heaviest(2)}], ids=["rows", "labels"]
+)
+@pytest.mark.parametrize("base_learner", ["tree:4", "product:2", "product:2/tree:3"])
+@each_kind
+def test_parts_keep_what_they_have_borrowed(kind, base_learner, given, monkeypatch):
+    """Payloads of other samplers are in use as long as the part of the columns is."""
+    X, y = make_classes(300, 12, 5)
+    given = {"subsample": None, "column_sampler": Lazy(3), **given}
+    packed = boost(X, y, kind, base_learner, 6, **given)
+    monkeypatch.setattr(problem, "_PACKED", 0.0)
+    same_bits(packed, boost(X, y, kind, base_learner, 6, **given), X)
+
+
+class RoomOfBounds(Callback):
+    """Whether the bounds of the edge have room for all columns, after a part of them has used bounds."""
+
+    def begin(self, run):
+        some = np.arange(run.n_columns) < 2
+        for part in (run.problem.on_columns(some), run.problem, run.problem.on_columns(some)):
+            edge = part.for_edge()
+            bounds = edge.record.bounds
+            assert bounds.bound.shape[1] == edge.layout.blocks.column.size
+            assert bounds.row_bound.shape[1] == edge.layout.blocks.n_rows
+            del edge, bounds  # its payload is given back
+
+
+@pytest.mark.parametrize("kind", ["real", "logistic"])
+def test_all_columns_have_room_where_a_part_was_searched(kind):
+    """Cuts that are proposed by the edge: a round that is made again with all columns needs more room."""
+    X, y = make_classes(300, 5, 3)
+    boost(X, y, kind, "tree:5/product:2", 2, column_sampler=Lazy(2), fit={"callbacks": [RoomOfBounds()]})
 
 
 def test_wide_tables_are_searched_by_bounds(monkeypatch):

@@ -308,7 +308,9 @@ class Problem:
 
         # Loops depend on the lanes of a sample, which are fewer where only the true labels have one positive each.
         alike = self.criterion.searched_as, payload.dense.dtype.num, payload.lanes
-        growth = self.scratch.keep_of(self.layout, ("growth", self.layout.is_part, n_leaves, *alike), make)
+        # Eight lanes are all of four labels, or half of eight that have one positive each.
+        room = payload.width, self.n_sketched
+        growth = self.scratch.keep_of(self.layout, ("growth", self.layout.is_part, n_leaves, *alike, *room), make)
         tree = growth.tree
         tree.found["slot"] = -1  # of blocks that are not searched nothing is found
         if self.nodes is None:
@@ -414,7 +416,7 @@ class Problem:
         layout, bounds = self.layout.part(some), self.record.bounds
         if bounds is not None:
             bounds = bounds_on(bounds, layout.blocks, layout.first_bin) if layout.bounded else None
-        return replace(self, nodes=nodes, layout=layout, record=replace(self.record, bounds=bounds))
+        return replace(self, nodes=nodes, layout=layout, record=replace(self.record, bounds=bounds, before=self.record))
 
     def turned(self, step: int) -> Problem:
         """The same problem, with columns for node ``step`` where there were those for node 0."""
@@ -432,11 +434,12 @@ class Problem:
             payload = new_payload(criterion, self.n_rows, self.n_sketched, positive, self.layout.workspace)
             return payload, bounds_of(criterion, self.layout, self.n_sketched, n_threads, n_chunks)
 
-        key = "payload", criterion.name, one_hot, self.layout.bounded, self.n_sketched
+        # Bounds of a part have room for its columns only.
+        key = "payload", criterion.name, one_hot, self.layout.bounded, self.layout.is_part, self.n_sketched
         (payload, bounds), back = self.scratch.lend(key, make)
         if bounds is not None and self.layout.is_part:
             bounds = bounds_on(bounds, self.layout.blocks, self.layout.first_bin)
-        record = replace(self.record, payload=payload, bounds=bounds, **changes)
+        record = replace(self.record, payload=payload, bounds=bounds, before=self.record, **changes)
         finalize(record, back)
         return record
 
@@ -460,7 +463,7 @@ class Problem:
         factors = [h.factors for h in terms]
         if None not in factors:
             return self._turned(factors, signs)
-        record = self._borrowed(self.criterion, before=self.record)
+        record = self._borrowed(self.criterion)
         dags = [dag for h in terms for dag in h.terms]
         offset = np.cumsum([0] + [len(dag.values) for dag in dags])[:-1]
         negative = -self.sketched(np.concatenate([dag.values <= 0 for dag in dags]).astype(np.int32))
