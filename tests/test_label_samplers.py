@@ -237,6 +237,7 @@ def test_file_and_report(tmp_path):
 
 
 def test_how_many():
+    assert count_of(np.float32(0.5), 50) == Heaviest(np.float32(0.5)).count(50) == 25
     assert [count_of(size, 50) for size in (0.1, 1.0, 1, 7, 7.0, 80, 0.001)] == [5, 50, 1, 7, 7, 50, 1]
 
 

@@ -134,6 +134,15 @@ class TestLines:
         at = list(reg.staged_predict(X))[99]
         np.testing.assert_allclose(X @ path[99] + reg.intercept_path_[99], at, atol=1e-9)
 
+    @pytest.mark.parametrize("missing", [0.0, np.nan])
+    def test_a_column_that_is_constant_where_settings_are_compared(self, missing):
+        """Offsets of quantiles are learned from rows that are held out; the others may have one value only."""
+        for last in range(6):
+            X = np.stack([np.full(6, missing), np.arange(6.0)], axis=1)
+            X[last, 0] = 1.0
+            reg = MultiBoostRegressor("column", 5, loss="quantile").fit(X, X[:, 1])
+            assert np.isfinite(reg.predict(X)).all()
+
     def test_scale_and_place_of_columns_do_not_matter(self):
         X, y = load_diabetes(return_X_y=True)
         scale, shift = 10.0 ** np.arange(-5, 5), 100.0 * np.arange(10)

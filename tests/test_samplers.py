@@ -11,7 +11,7 @@ from multiboost import Callback, MultiBoostClassifier, MultiBoostRegressor, load
 from multiboost.base import problem
 from multiboost.plugins import RowSampler
 from multiboost.report import write_report
-from multiboost.samplers import EXP3P, UCB, Heaviest, Lazy, MinimalVariance, Trimming
+from multiboost.samplers import EXP3P, UCB, Heaviest, Lazy, MinimalVariance, Share, Trimming
 from multiboost.samplers.bandit import reward_of
 from multiboost.samplers.minimal_variance import threshold
 
@@ -446,8 +446,15 @@ def test_learned_utilities_are_in_history_file_and_report(tmp_path):
         (lambda: UCB(group=1.5), "group=1.5"),
         (lambda: UCB(exploration=-1.0), "at least 0"),
         (lambda: EXP3P(gamma=0.0), "above 0"),
-        (lambda: EXP3P(eta=-1.0), "too small"),
-        (lambda: EXP3P(horizon=0), "too small"),
+        (lambda: UCB(exploration=np.inf), "at least 0"),
+        (lambda: EXP3P(eta=-1.0), "at least 0"),
+        (lambda: EXP3P(eta=np.inf), "finite"),
+        (lambda: EXP3P(unit=-1.0), "at least 0"),
+        (lambda: EXP3P(unit=np.nan), "finite"),
+        (lambda: EXP3P(horizon=0), "at least 1"),
+        (lambda: Share(7), "above 0 and at most 1"),
+        (lambda: Share(-1.0), "above 0 and at most 1"),
+        (lambda: Share(np.nan), "above 0 and at most 1"),
         (lambda: MinimalVariance(1.5), "above 0 and at most 1"),
         (lambda: Trimming(0.0), "above 0 and at most 1"),
     ],

@@ -127,6 +127,8 @@ class Column(BaseLearner):
             if bins.nominal or bins.n_bins < 2:
                 continue
             entries = Entries(table.columns(j, j + 1)[0], problem.n_rows)
+            if entries.is_constant:  # the cut points may be those of more rows
+                continue
             knots = knots_of(entries, _KNOTS) if self.form == "spline" else np.zeros(0)
             of = Spline(entries, knots, self.df) if knots.size > 2 else Line(entries)
             found.append((j, entries, of))

@@ -56,6 +56,12 @@ class Entries:
         self.row = self.row.astype(ROW)
 
     @property
+    def is_constant(self) -> bool:
+        """Whether it has no two values."""
+        known = self.known
+        return known.size == 0 or (self.n_zeros == 0 and bool((known == known[0]).all()))
+
+    @property
     def known(self) -> np.ndarray:
         """Values that are not missing."""
         return self.value[~np.isnan(self.value)]

@@ -36,6 +36,8 @@ class EXP3P(Bandit):
         lambda of the papers.
     horizon : int, default=10000
         Pulls that are expected in all.
+    unit : float, default=0
+        In what rewards are counted; 0 is the largest one so far.
     """
 
     pulls: int = 10
@@ -52,9 +54,10 @@ class EXP3P(Bandit):
         self._check()
         if not 0 < self.gamma <= 1:
             raise ValueError(f"EXP3P(gamma={self.gamma!r}): it is above 0 and at most 1")
-        for name in ("eta", "confidence", "horizon"):
-            if not getattr(self, name) >= (name == "horizon"):
-                raise ValueError(f"EXP3P({name}={getattr(self, name)!r}) is too small")
+        for name in ("eta", "confidence", "horizon", "unit"):
+            if not (name == "horizon") <= getattr(self, name) < np.inf:
+                least = "1" if name == "horizon" else "0"
+                raise ValueError(f"EXP3P({name}={getattr(self, name)!r}): give a finite number of at least {least}")
 
     def chances(self) -> np.ndarray:
         """p of every arm."""

@@ -147,7 +147,7 @@ def count_of(size: float, n: int) -> int:
 
 
 def _is_share(size: float) -> bool:
-    return isinstance(size, float) and size <= 1
+    return isinstance(size, (float, np.floating)) and size <= 1
 
 
 ROW_SAMPLERS: Registry[type[RowSampler]] = Registry("row sampler")

@@ -20,11 +20,15 @@ class Share(RowSampler):
     Parameters
     ----------
     share : float
-        Of the samples, in (0, 1).
+        Of the samples, in (0, 1].
     """
 
     share: float
     name = "share"
+
+    def __post_init__(self):
+        if not 0 < self.share <= 1:
+            raise ValueError(f"Share(share={self.share!r}): a share is above 0 and at most 1")
 
     def rows(self, run):
         n = run.n_samples

@@ -40,8 +40,8 @@ class UCB(Bandit):
 
     def __post_init__(self):
         self._check()
-        if not self.exploration >= 0:
-            raise ValueError(f"UCB(exploration={self.exploration!r}): it is at least 0")
+        if not 0 <= self.exploration < np.inf:
+            raise ValueError(f"UCB(exploration={self.exploration!r}): give a finite number of at least 0")
 
     def values(self, waiting: np.ndarray | int = 0) -> np.ndarray:
         """The value of every arm, inf before its first pull; ``waiting``: pulls whose rewards are not known yet."""
