@@ -43,6 +43,21 @@ def same_bits(a, b, X) -> None:
     assert a.decision_function(X).tobytes() == b.decision_function(X).tobytes()
 
 
+@pytest.mark.parametrize(
+    ("loss", "n", "n_classes"), [("softmax", 400, 9), ("logistic", 12, 2), ("exponential", 12, 2), ("hinge", 12, 2)]
+)
+def test_places_in_memory_leave_no_trace(loss, n, n_classes):
+    """What is written may lie just behind what is read, or far from it; scores and weights of a fit lie anywhere."""
+    rng = np.random.default_rng(1)
+    X, y, weight = rng.normal(size=(n, 4)), rng.permutation(np.arange(n) % n_classes), rng.uniform(0.5, 2, n)
+    found, between = set(), []
+    for _ in range(25):
+        clf = all_rows("tree:4", 6, loss=loss, learning_rate=0.3, calibration=None, n_jobs=1).fit(X, y, weight)
+        found.add((clf.ensemble_.digest(), clf.history_["risk"].tobytes()))
+        between.append(np.empty(rng.integers(1, 4000)))
+    assert len(found) == 1
+
+
 @FEW
 @given(seed=st.integers(0, 1000), twice=st.lists(st.integers(0, 79), min_size=1, max_size=20, unique=True))
 def test_duplicated_row_is_weight_two(seed, twice):

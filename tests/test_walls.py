@@ -40,7 +40,19 @@ ROOMS = {
     ),
     # pyarrow: a log in Parquet, IPython: a bar in a notebook; imported where they are asked for
     "boosting": (
-        {"base", "calibration", "criteria", "data", "disk", "kernels", "losses", "model", "plugin", "samplers"}
+        {
+            "base",
+            "calibration",
+            "criteria",
+            "data",
+            "disk",
+            "kernels",
+            "losses",
+            "model",
+            "plugin",
+            "samplers",
+            "workspace",
+        }
         | {"steps"},
         {"numpy", "sklearn", "pyarrow", "IPython"},
     ),

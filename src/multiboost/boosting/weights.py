@@ -15,8 +15,21 @@ from ..kernels.dtypes import NODE, ROW
 from ..kernels.team import Team
 from ..kernels.update import State, advance, chunk_starts, sweep_all, update_calls
 from ..losses import Loss
+from ..workspace import IN_MEMORY, InMemory
 
 LEAST_EDGE = 1e-10  # in units of the total weight; below, a base classifier is no better than a coin
+
+_APART = 4096  # bytes
+
+
+def _far_from_others(workspace: InMemory, n: int, n_labels: int) -> np.ndarray:
+    """A matrix of zeros, (n, n_labels), that is written while others are read.
+
+    Before a loop in vector code the processor looks whether what it writes begins within a few hundred bytes of what it
+    reads.  If so, it goes number by number, and sums have other bits.  So nothing else begins there.
+    """
+    gap = -(-_APART // (8 * n_labels))
+    return workspace.zeros((n + 2 * gap, n_labels), np.float64)[gap : gap + n]
 
 
 class Weights:
@@ -64,8 +77,8 @@ class Weights:
             weighted=target.signed,
             wanted=target.wanted,
             scores=scores,
-            pull=layout.workspace.zeros((n, n_labels), np.float64),
-            curvature=layout.workspace.zeros((n if loss.has_curvature else 0, n_labels), np.float64),
+            pull=_far_from_others(layout.workspace, n, n_labels),
+            curvature=_far_from_others(layout.workspace, n if loss.has_curvature else 0, n_labels),
             sense=np.zeros(0) if target.sense is None else target.sense,
             level=loss.levels(target),
             n_labels=n_labels,
@@ -123,11 +136,11 @@ class Weights:
 
     def pull_at(self, scores: np.ndarray) -> np.ndarray:
         """G at other scores than F, (n, K), but for a common factor."""
-        flat = self._flat
-        tried = flat._replace(
-            scores=np.ascontiguousarray(scores).reshape(-1),
-            pull=np.empty_like(flat.pull),
-            curvature=np.empty_like(flat.curvature),
+        pull, curvature = (
+            _far_from_others(IN_MEMORY, *matrix.shape) for matrix in (self.state.pull, self.state.curvature)
+        )
+        tried = self._flat._replace(
+            scores=np.ascontiguousarray(scores).reshape(-1), pull=pull.reshape(-1), curvature=curvature.reshape(-1)
         )
         sweep_all(self.loss.shifted, self._calls, tried, np.zeros(4))
         return tried.pull.reshape(scores.shape)
