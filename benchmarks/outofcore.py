@@ -1,7 +1,7 @@
 """A table of 20 million rows in Parquet files, trained in 1.5 GB: ``python -m benchmarks.outofcore``.
 
 Every step is a process of its own, so that its peak memory is its own: ours from files, killed once and gone on with;
-ours in memory on a tenth of the rows; XGBoost from its external memory, for the time of a round.  All on one thread.
+ours in memory on a tenth of the rows; XGBoost from its external memory, for the time of a round.  All on two threads.
 
 Rows are drawn from 30 normal columns, some of them rounded, and five classes that depend on nine of them.
 """
@@ -224,7 +224,7 @@ def main() -> None:
     parser.add_argument("--peer-rounds", type=int, default=5)
     parser.add_argument("--memory", default="1.5GB")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--every", type=float, default=120.0)
+    parser.add_argument("--every", type=float, default=40.0)
     parser.add_argument("--folder", type=Path, required=True, help="a new folder; it is removed at the end")
     parser.add_argument("--stage", choices=STAGES)
     parser.add_argument("--kill-at", type=int)

@@ -206,12 +206,37 @@ def after_one_good(*more):
         ((np.zeros((2, 3)), np.array(["in", None], object)), "batch 1 of the oracle has NaN or None in y"),
         (np.zeros((5, 3)), "batch 1 of the oracle must be a pair"),
         ((np.zeros((0, 3)), []), "batch 1 of the oracle"),
-        ((np.full((2, 3), np.inf), ["in", "out"]), "infin"),
+        ((np.full((2, 3), np.inf), ["in", "out"]), "batch 1 of the oracle: .*infinity in column"),
     ],
 )
 def test_bad_batches(batch, message):
     with pytest.raises(ValueError, match=message):
         FilterBoostClassifier(after_one_good(batch), n_jobs=1).fit()
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        ((np.full((2, 3), np.inf), ["in", "out"]), "batch 0 of the oracle: .*infinity in column"),
+        ((np.zeros((0, 3)), []), "batch 0 of the oracle"),
+        ((np.zeros(3), ["in", "out", "in"]), "batch 0 of the oracle"),
+        ((np.zeros((3, 2)), [1, 1, 1]), "batch 0 of the oracle: .*only one class"),
+    ],
+)
+def test_bad_first_batches(batch, message):
+    with pytest.raises(ValueError, match=message):
+        FilterBoostClassifier(iter([batch]), n_jobs=1).fit()
+
+
+def test_a_class_is_named_as_people_write_it():
+    batches = iter([(np.zeros((3, 1)), [1, 2, 1]), (np.zeros((2, 1)), [1, 7])])
+    with pytest.raises(ValueError, match="batch 1 of the oracle: y contains 7, a class"):
+        FilterBoostClassifier(batches, n_jobs=1).fit()
+
+
+def test_examples_come_from_one_place():
+    with pytest.raises(ValueError, match="not from both"):
+        FilterBoostClassifier(bands(50), n_jobs=1).fit(np.zeros((3, 1)), [0, 1, 0])
 
 
 @pytest.mark.parametrize(

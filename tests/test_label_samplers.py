@@ -247,6 +247,8 @@ def test_how_many():
         (lambda: Heaviest(0.0), "share in"),
         (lambda: Heaviest(-2), "share in"),
         (lambda: RandomLabels(2.5), "number of labels"),
+        (lambda: Heaviest(True), "size=True"),
+        (lambda: Heaviest(None), "size=None"),
     ],
 )
 def test_parameters_that_cannot_be(make, match):

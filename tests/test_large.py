@@ -504,13 +504,20 @@ class TestBadFolders:
 class TestWorkspace:
     """Arrays on the disk."""
 
-    def test_pages_are_let_go(self, tmp_path):
-        """Far less is resident than was written, and nothing is lost."""
+    @pytest.mark.parametrize("first_of_all", [True, False])
+    def test_pages_are_let_go(self, tmp_path, monkeypatch, first_of_all):
+        """Far less is resident than was written, and nothing is lost; also where the keeper must wait for its turn."""
         from multiboost.memory import resident
         from multiboost.workspace import _Keeper
 
         if not _Keeper.can_work:
             pytest.skip("the system has no way to let go of pages")
+
+        def refuse(*arguments):
+            raise PermissionError(1, "Operation not permitted")
+
+        if not first_of_all:
+            monkeypatch.setattr("os.sched_setscheduler", refuse)
         before = resident()
         workspace = Workspace(tmp_path, (before + 60e6) / 0.9)
         array = workspace.zeros(25_000_000, np.float64)

@@ -67,7 +67,7 @@ def test_all_is_no_sample(kind):
     plain = boost(X, y, kind)
     for sampler in (Lazy(1.0), Lazy(4), UCB(4), EXP3P(9), UCB(1, group=4)):
         same_bits(plain, boost(X, y, kind, column_sampler=sampler), X)
-    for rows in (MinimalVariance(1.0), Trimming(1.0)):
+    for rows in (MinimalVariance(1.0), Trimming(1.0), Share(1.0)):
         same_bits(plain, boost(X, y, kind, subsample=None, row_sampler=rows), X)
 
 
@@ -443,6 +443,8 @@ def test_learned_utilities_are_in_history_file_and_report(tmp_path):
         (lambda: Lazy(0.5, "leaf"), "'round' or 'node'"),
         (lambda: UCB(per="leaf"), "'round' or 'node'"),
         (lambda: UCB(0), "pulls=0"),
+        (lambda: UCB("3"), "pulls='3'"),
+        (lambda: Lazy(None), "size=None"),
         (lambda: UCB(group=1.5), "group=1.5"),
         (lambda: UCB(exploration=-1.0), "at least 0"),
         (lambda: EXP3P(gamma=0.0), "above 0"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
@@ -63,6 +65,14 @@ def resident() -> float:
     """Bytes of this process that are in memory now; 0 where the system does not say."""
     pages = _lines("/proc/self/statm")
     return float(pages[0].split()[1]) * os.sysconf("SC_PAGE_SIZE") if pages else 0.0
+
+
+@contextmanager
+def watching_resident() -> Iterator[Callable[[], float]]:
+    """The same on Linux, to be asked some thousand times a second."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    with open("/proc/self/statm", "rb", buffering=0) as file:
+        yield lambda: float(os.pread(file.fileno(), 200, 0).split()[1]) * page
 
 
 def _of_machine() -> float:

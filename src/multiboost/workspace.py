@@ -5,7 +5,7 @@ happens to the process, nothing is left behind.  Its bytes are reserved at the s
 there and not in the middle of a run.
 
 Pages of a mapped file stay resident until somebody else needs the memory.  The `_Keeper` gives them back earlier: it
-looks, some hundred times a second, how much of the process is resident, and lets go of mapped pages where that is more
+looks, two thousand times a second, how much of the process is resident, and lets go of mapped pages where that is more
 than the limit.  What was written to them is not lost: it is in the file, or on its way to it.
 """
 
@@ -18,15 +18,16 @@ import shutil
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from weakref import WeakSet
 
 import numpy as np
 
-from .memory import resident, size
+from .memory import size, watching_resident
 
 _SMALL = 1 << 20  # bytes of an array that is not worth a file
-_PERIOD = 0.004  # seconds between two looks of the keeper
+_PERIOD = 0.0005  # seconds between two looks of the keeper: in each two threads may map 60 MB
 _HEADROOM = 0.45  # of the limit, above which pages are let go: the process touches others while that goes on
 
 
@@ -140,7 +141,12 @@ class _Keeper:
             self._thread.join()
 
     def _watch(self) -> None:
-        while not self._over.wait(_PERIOD):
-            if resident() > self._limit:
-                for mapped in list(self._maps):
-                    mapped.madvise(mmap.MADV_DONTNEED)
+        with suppress(
+            PermissionError
+        ):  # a system may not let us; then it waits for its turn, and is late where all are busy
+            os.sched_setscheduler(threading.get_native_id(), os.SCHED_FIFO, os.sched_param(1))
+        with watching_resident() as resident:
+            while not self._over.wait(_PERIOD):
+                if resident() > self._limit:
+                    for mapped in list(self._maps):
+                        mapped.madvise(mmap.MADV_DONTNEED)

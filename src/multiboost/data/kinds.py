@@ -156,7 +156,7 @@ def _numbers_of(known: np.ndarray, classes: np.ndarray) -> np.ndarray:
     number[number == len(classes)] = 0
     strange = classes[number] != known
     if strange.any():
-        raise ValueError(f"y contains {known[strange][0]!r}, a class that was not seen in fit")
+        raise ValueError(f"y contains {known[strange].tolist()[0]!r}, a class that was not seen in fit")
     return number
 
 

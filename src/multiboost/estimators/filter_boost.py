@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ from ..boosting.filtering import Filter, Filtered, FreshEdge, filter_boost
 from ..boosting.plan import Plan
 from ..calibration import Calibration, Theory
 from ..data.kinds import Binary, LabelKind, MultiClass, as_labels, recognise, unknown_labels
-from ..data.table import Table
+from ..data.table import Table, infinite
 from ..kernels.team import Team
 from ..losses import LOSSES
 from ..model.model import STEEPEST, Columns, Model
@@ -191,6 +192,8 @@ class FilterBoostClassifier(Labelled):
                     "the next one"
                 )
             return self.oracle
+        if self.oracle is not None:
+            raise ValueError("examples come from X and y or from the oracle, not from both: leave one of them out")
         return _drawn(X, y, seed_of(self.random_state))
 
     def _model(self, found: Filtered, oracle: _Oracle, source: Filter, plan: Plan) -> Model:
@@ -229,10 +232,13 @@ class _Oracle:
             X, y = _pair(next(pairs), 0)
         except StopIteration:
             raise ValueError("the oracle has no examples: its first batch is missing") from None
-        self.first, self.columns = learn_table(estimator, X, estimator.nominal_features)
+        with _naming(0):
+            self.first, self.columns = learn_table(estimator, X, estimator.nominal_features)
+            _check_finite(self.first)
         self._labels = _labels(y, 0, self.first.n_rows)
         if classes is None:
-            self.kind = recognise(self._labels)
+            with _naming(0):
+                self.kind = recognise(self._labels)
         else:
             known = np.unique(np.asarray(classes))
             if known.size < 2:
@@ -250,10 +256,9 @@ class _Oracle:
         yield self.first, self._labels
         for number, pair in enumerate(self._pairs, 1):
             X, y = _pair(pair, number)
-            try:
+            with _naming(number):
                 table = check_table(self._like, X)
-            except ValueError as error:
-                raise ValueError(f"batch {number} of the oracle: {error}") from error
+                _check_finite(table)
             labels = _labels(y, number, table.n_rows)
             self._check(labels, number)
             yield table, labels
@@ -265,6 +270,21 @@ class _Oracle:
             raise ValueError(
                 f"batch {number} of the oracle: {error}; say which classes there are, fit(classes=...)"
             ) from error
+
+
+@contextmanager
+def _naming(number: int) -> Iterator[None]:
+    """Errors say which batch it was."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"batch {number} of the oracle: {error}") from error
+
+
+def _check_finite(table: Table) -> None:
+    for j, column in enumerate(table.columns(0, table.n_columns)):
+        if np.isinf(column.values).any():
+            raise ValueError(infinite(table.label(j)))
 
 
 def _pairs(oracle) -> Iterator[Any]:

@@ -164,7 +164,7 @@ def _passed(
     binner = passes.survey(nominal, booster.max_bins, booster.min_category_rows, memory)
     kind = answers.kind() if isinstance(answers, Answers) else None
     n_labels = len(answers.names) if kind is None else kind.n_labels
-    n_bytes = table.n_rows * row_bytes(binner.columns, n_labels, len(answers.names))
+    n_bytes = table.n_rows * (row_bytes(binner.columns, n_labels, len(answers.names)) + _more_bytes(booster, n_labels))
     workspace: InMemory = disk
     if files.workspace is None and n_bytes + resident() + _LEAST <= memory:
         workspace = IN_MEMORY
@@ -198,6 +198,13 @@ def row_bytes(columns: Sequence, n_labels: int, n_questions: int) -> float:
     """
     bins = sum(1 if of.n_bins < 256 else 2 for of in columns)
     return bins + 2 * len(columns) + 4 * 8 * n_labels + 12 * lanes(n_labels) + 12 * n_questions + _ROW
+
+
+def _more_bytes(booster: Booster, n_labels: int) -> float:
+    """About how many more bytes samplers and products take for a row: G and H once more, and the payloads of both."""
+    rows, labels = (getattr(booster, f"{name}_sampler", None) not in (None, "all") for name in ("row", "label"))
+    copies, payloads = rows + labels, rows + labels + ("product" in repr(booster.base_learner).lower())
+    return copies * 2 * 8 * n_labels + payloads * 2 * 4 * lanes(n_labels)
 
 
 def _features(dataset: Dataset, files: Files) -> list[str]:

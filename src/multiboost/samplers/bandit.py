@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from .sampler import NODES, ColumnSampler, check_per
+from .sampler import NODES, ColumnSampler, check_per, is_number
 
 _NONE = np.zeros(0)
 
@@ -55,7 +55,7 @@ class Bandit(ColumnSampler):
         """Refuse what cannot be; the pulls, which may come from text, become whole numbers."""
         for name in ("pulls", "group"):
             value = getattr(self, name)
-            if not (value >= 1 and float(value).is_integer()):
+            if not (is_number(value) and value >= 1 and float(value).is_integer()):
                 raise ValueError(f"{type(self).__name__}({name}={value!r}): give a whole number of at least 1")
             object.__setattr__(self, name, int(value))
         check_per(self)

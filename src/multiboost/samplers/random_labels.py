@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .sampler import LABEL_SAMPLERS, LabelSampler, check_size, count_of
+from .sampler import LABEL_SAMPLERS
+from .some_labels import SomeLabels
 
 
 @LABEL_SAMPLERS.register
 @dataclass(frozen=True)
-class RandomLabels(LabelSampler):
+class RandomLabels(SomeLabels):
     """Cuts are chosen by a fresh random set of labels in every round.
 
     Parameters
@@ -23,14 +24,5 @@ class RandomLabels(LabelSampler):
     size: float = 0.1
     name = "random"
 
-    def __post_init__(self):
-        check_size(self, "labels")
-
-    def count(self, n_labels):
-        return count_of(self.size, n_labels)
-
-    def labels(self, run):
-        count, n_labels = self.count(run.n_labels), run.n_labels
-        if count == n_labels:
-            return None
-        return np.sort(np.random.default_rng((run.seed, 2, run.n_rounds)).permutation(n_labels)[:count])
+    def _choose(self, run, count):
+        return np.random.default_rng((run.seed, 2, run.n_rounds)).permutation(run.n_labels)[:count]

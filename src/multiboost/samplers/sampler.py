@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -131,8 +132,13 @@ class LabelSampler(Plugin, ABC):
 def check_size(part: Plugin, what: str) -> None:
     """Refuse a ``size`` that is neither a share nor a number of things."""
     size = part.size  # type: ignore[attr-defined]
-    if not (size > 0 and (_is_share(size) or float(size).is_integer())):
+    if not (is_number(size) and size > 0 and (_is_share(size) or float(size).is_integer())):
         raise ValueError(f"{type(part).__name__}(size={size!r}): give a share in (0, 1] or a number of {what}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_per(part: Plugin) -> None:

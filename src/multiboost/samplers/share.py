@@ -31,6 +31,8 @@ class Share(RowSampler):
             raise ValueError(f"Share(share={self.share!r}): a share is above 0 and at most 1")
 
     def rows(self, run):
+        if self.share == 1:
+            return None
         n = run.n_samples
         drawn = np.zeros(n, bool)
         drawn[first_of(n, max(1, round(self.share * n)), (run.seed, run.n_rounds))] = True
