@@ -51,7 +51,7 @@ def clf_error(clf, X, y) -> float:
     return float(np.mean(clf.predict(X) != y))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(10))
 def test_some_mixtures(seed, tmp_path, monkeypatch):
     check(seed, tmp_path, monkeypatch)
 
