@@ -116,6 +116,30 @@ class TestTheSameModel:
         np.testing.assert_array_equal(there.history_["risk"], here.history_["risk"])
         np.testing.assert_array_equal(there.predict_proba(features(table)), here.predict_proba(features(table)))
 
+    @pytest.mark.parametrize("loss", ["exponential", "logistic"])
+    @pytest.mark.parametrize("samplers", [{}, {"row_sampler": "mvs:0.5", "label_sampler": "heaviest:2"}])
+    @pytest.mark.parametrize("learner", ["tree:5", "product:2"])
+    def test_room_that_is_asked_for(self, folder, tmp_path, monkeypatch, loss, samplers, learner):
+        """What is said beforehand is enough for all arrays that are there at any time, but for a few pages each."""
+        monkeypatch.setattr(multiboost.workspace, "_SMALL", 1)
+        most, asked = [0], [0.0]
+        make, check = Workspace.zeros, Workspace.check_room
+
+        def zeros(self, shape, dtype):
+            found = make(self, shape, dtype)
+            most[0] = max(most[0], sum(len(mapped) for mapped in list(self._maps)))
+            return found
+
+        def check_room(self, n_bytes):
+            asked[0] = max(asked[0], n_bytes)
+            check(self, n_bytes)
+
+        monkeypatch.setattr(Workspace, "zeros", zeros)
+        monkeypatch.setattr(Workspace, "check_room", check_room)
+        given = {**QUICK, "loss": loss, "base_learner": learner, "subsample": None, **samplers}
+        of_files(MultiBoostClassifier(**given, calibration=None), folder, "three", workspace=tmp_path)
+        assert 0 < most[0] <= asked[0] + 100_000
+
     def test_bytes_of_a_round(self, table, folder, tmp_path, monkeypatch):
         """Of a stump: a histogram of all rows, two leaves, and the update."""
         monkeypatch.setattr(multiboost.workspace, "_SMALL", 1)

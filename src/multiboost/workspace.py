@@ -141,9 +141,8 @@ class _Keeper:
             self._thread.join()
 
     def _watch(self) -> None:
-        with suppress(
-            PermissionError
-        ):  # a system may not let us; then it waits for its turn, and is late where all are busy
+        # Where the system does not let us, it waits for its turn, and is late where all processors are busy.
+        with suppress(OSError):
             os.sched_setscheduler(threading.get_native_id(), os.SCHED_FIFO, os.sched_param(1))
         with watching_resident() as resident:
             while not self._over.wait(_PERIOD):
